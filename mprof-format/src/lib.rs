@@ -1,14 +1,18 @@
 //! The mprof data file: one definition, a writer that needs no allocator, a reader that trusts nothing.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
+// Both directions of an encoding stand side by side; without std there is nobody to decode.
+#![cfg_attr(not(feature = "std"), allow(dead_code))]
 
 #[cfg(all(test, not(feature = "std")))]
 extern crate std;
 
-pub mod frames;
+mod entries;
+mod frames;
 pub mod kinds;
 pub mod layout;
 mod record;
+mod refs;
 pub mod varint;
 pub mod write;
 

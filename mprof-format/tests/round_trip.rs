@@ -3,7 +3,7 @@
 use mprof_format::kinds::{Bin, Category, Counter, Frame, Special};
 use mprof_format::layout::MAGIC;
 use mprof_format::model::{Context, Module, Process, Profile, Thread};
-use mprof_format::write::{ModuleRef, ProcessRef, Sink, ThreadRef, Writer};
+use mprof_format::write::{MIN_BUFFER, ModuleRef, ProcessRef, Sink, ThreadRef, Writer};
 use mprof_format::{read, write_profile};
 
 /// A sink in memory.
@@ -20,7 +20,7 @@ impl Sink for Bytes {
 
 #[test]
 fn the_writer_s_calls_give_the_reader_s_profile() {
-    let mut buffer = [0; 512];
+    let mut buffer = [0; MIN_BUFFER];
     let mut writer = Writer::new(Bytes::default(), &mut buffer);
     writer.header(0).unwrap();
     writer.process(&ProcessRef { pid: 42, program: b"/bin/widgets", ..ProcessRef::default() }).unwrap();
