@@ -1,6 +1,6 @@
 //! Allocations and frees by size: one bin for each size from 0 to 1024 bytes, one for all larger (paper, 3.1).
 
-use mprof_format::model::{Bin, LAST_BIN};
+use mprof_format::kinds::{Bin, LAST_BIN};
 
 use crate::arena::Zeroable;
 use crate::records::Count;

@@ -43,7 +43,6 @@ struct Frame {
 struct NewFrame {
     state: State,
     rule: PackedRule,
-    key: FrameKey,
 }
 
 /// How a chain ends.
@@ -278,8 +277,8 @@ impl Chain {
                 }
             }
             let slot = walk.rules.lookup(walk.workspace, state.location)?;
-            let (rule, key) = (slot.rule, slot.key);
-            if !self.fresh.push(NewFrame { state, rule, key }) {
+            let rule = slot.rule;
+            if !self.fresh.push(NewFrame { state, rule }) {
                 return None;
             }
             match step(rule, state, &walk.bounds) {
@@ -320,14 +319,14 @@ impl Chain {
             if registers.state().sp > entry.sp || registers.step(walk.workspace) != Step::Caller {
                 // Our own frames could not be unwound: the innermost frame is all that is known.
                 let slot = walk.rules.lookup(walk.workspace, entry.location)?;
-                let frame = NewFrame { state: entry, rule: slot.rule, key: slot.key };
+                let frame = NewFrame { state: entry, rule: slot.rule };
                 return self.fresh.push(frame).then_some(Found { walked: 1, comparable: false, end: End::Unknown });
             }
         }
         let end = loop {
             let state = registers.state();
             let slot = walk.rules.lookup(walk.workspace, state.location)?;
-            if !self.fresh.push(NewFrame { state, rule: slot.rule, key: slot.key }) {
+            if !self.fresh.push(NewFrame { state, rule: slot.rule }) {
                 return None;
             }
             match registers.step(walk.workspace) {

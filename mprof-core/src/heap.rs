@@ -6,7 +6,7 @@
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-use mprof_format::model::Category;
+use mprof_format::kinds::Category;
 
 use crate::arena::{Zeroable, new_zeroed};
 use crate::bins::Bins;

@@ -12,6 +12,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use crate::arena::keep_bytes;
 use crate::location::{SPACE_ANONYMOUS, SPACE_MODULES};
+use crate::sys;
 
 /// Modules that can be told apart in one process; frames in further ones are filed as anonymous code.
 const MODULES: usize = 32 * 1024;
@@ -19,7 +20,9 @@ const MODULES: usize = 32 * 1024;
 /// What is kept of a loaded object.
 #[derive(Debug)]
 pub struct Module {
-    /// Path of the file as the loader has it; empty for the program itself.
+    /// Name as the loader has it; empty for the program itself.
+    name: &'static [u8],
+    /// Path of the file, absolute where it can be; empty for the program itself.
     pub path: &'static [u8],
     /// GNU build-id; empty where it has none.
     pub build_id: &'static [u8],
@@ -107,14 +110,14 @@ pub fn find(address: usize) -> Option<Found> {
         object.assume_init()
     };
     // SAFETY: the object holds code that is on our call chain, so it and its link map stay.
-    let (bias, path) = unsafe {
+    let (bias, name) = unsafe {
         let map = &*object.link_map;
         (map.bias, if map.name.is_null() { &[][..] } else { CStr::from_ptr(map.name).to_bytes() })
     };
     let (start, end) = (object.map_start as usize, object.map_end as usize);
     // SAFETY: as above.
     let build_id = unsafe { build_id(start, end, bias) };
-    let space = match intern(path, build_id, bias, start, end) {
+    let space = match intern(name, build_id, bias, start, end) {
         Some(number) => SPACE_MODULES + number as u16,
         None => SPACE_ANONYMOUS,
     };
@@ -122,7 +125,7 @@ pub fn find(address: usize) -> Option<Found> {
 }
 
 /// The number of the module that is like this, added now if it is new.
-fn intern(path: &[u8], build_id: &[u8], bias: usize, start: usize, end: usize) -> Option<usize> {
+fn intern(name: &[u8], build_id: &[u8], bias: usize, start: usize, end: usize) -> Option<usize> {
     let mut fresh: Option<*mut Module> = None;
     for number in 0..MODULES {
         let module = match get(number) {
@@ -131,10 +134,15 @@ fn intern(path: &[u8], build_id: &[u8], bias: usize, start: usize, end: usize) -
                 let candidate = match fresh {
                     Some(candidate) => candidate,
                     None => {
-                        let slot = allocate_module()?;
-                        let module =
-                            Module { path: keep_bytes(path)?, build_id: keep_bytes(build_id)?, bias, start, end };
-                        *fresh.insert(slot.write(module))
+                        let module = Module {
+                            name: keep_bytes(name)?,
+                            path: keep_absolute(name)?,
+                            build_id: keep_bytes(build_id)?,
+                            bias,
+                            start,
+                            end,
+                        };
+                        *fresh.insert(allocate_module()?.write(module))
                     }
                 };
                 let slot = &TABLE[number];
@@ -151,12 +159,27 @@ fn intern(path: &[u8], build_id: &[u8], bias: usize, start: usize, end: usize) -
             && module.end == end
             && module.bias == bias
             && module.build_id == build_id
-            && module.path == path
+            && module.name == name
         {
             return Some(number);
         }
     }
     None
+}
+
+/// A copy of a path; made absolute by the current directory if it is a relative one.
+fn keep_absolute(name: &[u8]) -> Option<&'static [u8]> {
+    if name.first() == Some(&b'/') || !name.contains(&b'/') {
+        return keep_bytes(name); // names without a slash are no files (the vdso)
+    }
+    let mut path = crate::note::Text::<4096>::new();
+    let mut buffer = [0u8; 2048];
+    if let Some(directory) = sys::current_directory(&mut buffer) {
+        path.push(directory);
+        path.push(b"/");
+    }
+    path.push(name.strip_prefix(b"./").unwrap_or(name));
+    keep_bytes(path.as_bytes())
 }
 
 fn allocate_module() -> Option<&'static mut MaybeUninit<Module>> {
@@ -185,7 +208,7 @@ unsafe fn build_id<'a>(start: usize, end: usize, bias: usize) -> &'a [u8] {
         header[at..at + length].iter().rev().fold(0usize, |value, &byte| value << 8 | usize::from(byte))
     };
     let (table, size, count) = (word(32, 8), word(54, 2), word(56, 2));
-    if size != 56 || table.saturating_add(size * count) > crate::sys::PAGE.min(end - start) {
+    if size != 56 || table.saturating_add(size * count) > sys::PAGE.min(end - start) {
         return &[];
     }
     for index in 0..count {

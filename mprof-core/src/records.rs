@@ -208,7 +208,7 @@ impl Chunk {
 pub struct Tally {
     /// Context: index of the node in its owner's tree.
     pub node: u32,
-    /// Category, as `mprof_format::model::Category::index` has it.
+    /// Category, as `mprof_format::kinds::Category::index` has it.
     pub category: u32,
     /// Objects allocated.
     pub allocs: u64,

@@ -279,6 +279,51 @@ pub fn restore_signals(old: SignalSet) {
     let _ = unsafe { syscall(NR_RT_SIGPROCMASK, [SET, &raw const old as usize, 0, 8, 0, 0]) };
 }
 
+/// Signals that are pending for the calling thread.
+pub fn pending_signals() -> SignalSet {
+    const NR_RT_SIGPENDING: usize = 127;
+    let mut set = 0u64;
+    // SAFETY: the set is 8 bytes, as said in the second argument.
+    let _ = unsafe { syscall(NR_RT_SIGPENDING, [&raw mut set as usize, 8, 0, 0, 0, 0]) };
+    set
+}
+
+/// Takes a pending signal of the set away, if there is one; the signals must be blocked.
+pub fn take_pending_signal(signals: SignalSet) {
+    const NR_RT_SIGTIMEDWAIT: usize = 128;
+    let now = [0i64; 2];
+    // SAFETY: the set is 8 bytes, as said in the fourth argument; the kernel reads one timespec.
+    let _ = unsafe {
+        syscall(NR_RT_SIGTIMEDWAIT, [&raw const signals as usize, 0, now.as_ptr() as usize, 8, 0, 0])
+    };
+}
+
+/// Blocks signals for the calling thread, runs `work`, takes away what `work` itself brought about of
+/// `consequences` (as SIGPIPE is of a write), and puts the mask back.
+pub fn with_signals_blocked<T>(signals: SignalSet, consequences: SignalSet, work: impl FnOnce() -> T) -> T {
+    let old = block_signals(signals | consequences);
+    let before = pending_signals();
+    let result = work();
+    let brought = pending_signals() & !before & consequences;
+    if brought != 0 {
+        take_pending_signal(brought);
+    }
+    restore_signals(old);
+    result
+}
+
+/// The set of one signal.
+pub const fn signal(number: u32) -> SignalSet {
+    1 << (number - 1)
+}
+
+/// A write to a pipe that nobody reads.
+pub const SIGPIPE: SignalSet = signal(13);
+/// A file that grew over its limit.
+pub const SIGXFSZ: SignalSet = signal(25);
+/// All but those that tell of an error in the code that runs: they cannot wait.
+pub const ASYNCHRONOUS: SignalSet = !(signal(4) | signal(5) | signal(7) | signal(8) | signal(11));
+
 /// Runs `work` in a child that shares this process's memory but has a descriptor table of its own, and waits for
 /// it (clone(2): `CLONE_VM | CLONE_VFORK`, no exit signal). The calling thread is suspended meanwhile. For the
 /// one thing that a full descriptor table forbids: opening a file without closing one of the program's.
