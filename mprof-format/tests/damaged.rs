@@ -1,4 +1,5 @@
 //! Damage is a normal case: what came before it is read, and it is told where it is. Nothing panics.
+#![cfg(feature = "std")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Replays what fuzzing found to be different from each other (`fuzz/fuzz_targets/read.rs`).
+#![cfg(feature = "std")]
 
 mod common;
 

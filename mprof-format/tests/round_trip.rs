@@ -1,4 +1,5 @@
 //! What is written is what is read.
+#![cfg(feature = "std")]
 
 mod common;
 
@@ -231,6 +232,11 @@ fn too_small_a_buffer_is_an_error() {
             "{length}: {result:?}"
         );
     }
+}
+
+#[test]
+fn a_writer_is_small_enough_for_the_stack_of_any_thread() {
+    assert!(size_of::<Writer<'_, Bytes>>() <= 768, "{} bytes", size_of::<Writer<'_, Bytes>>());
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! The size goal: at most 8 bytes a context + 16 a context with allocations + 4 KB; 10 KB for a tiny program.
+#![cfg(feature = "std")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Files of released format versions stay readable; files of others are refused with the remedy.
+#![cfg(feature = "std")]
 
 mod common;
 
