@@ -2,5 +2,32 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
 
+#[cfg(all(test, not(feature = "std")))]
+extern crate std;
+
+pub mod frames;
+pub mod kinds;
+pub mod layout;
+mod record;
+pub mod varint;
+pub mod write;
+
+#[cfg(feature = "std")]
+mod decode;
+#[cfg(feature = "std")]
+mod error;
+#[cfg(feature = "std")]
+mod input;
 #[cfg(feature = "std")]
 pub mod model;
+#[cfg(feature = "std")]
+mod tables;
+#[cfg(feature = "std")]
+mod write_profile;
+
+#[cfg(feature = "std")]
+pub use decode::{Loaded, read};
+#[cfg(feature = "std")]
+pub use error::{Damage, ReadError};
+#[cfg(feature = "std")]
+pub use write_profile::{IoSink, write_profile};
