@@ -10,6 +10,8 @@ use cpp_demangle::{DemangleOptions, Symbol};
 /// Longest linker name that is looked at, bytes, and longest name that is made of it: a hostile name could
 /// otherwise unfold to any length.
 const MAX_NAME: usize = 64 * 1024;
+/// Qualifiers of member functions, after their parameters.
+const QUALIFIERS: [&str; 4] = [" const", " volatile", " &", " &&"];
 /// How deep a C++ name may be nested.
 const MAX_DEPTH: u32 = 192;
 
@@ -45,6 +47,10 @@ fn cpp(text: &str) -> Option<String> {
     let mut out = Bounded::default();
     Symbol::new(text).ok()?.structured_demangle(&mut out, &options).ok()?;
     let mut name = out.text;
+    // Members of a function's local classes keep the qualifiers that belong to the parameter list.
+    while let Some(shorter) = QUALIFIERS.iter().find_map(|of| name.strip_suffix(of)).filter(|_| text.starts_with("_ZZ")) {
+        name.truncate(shorter.len());
+    }
     // A lambda's body is the call operator of a nameless class: the class says it all.
     if name.ends_with("}::operator()") {
         name.truncate(name.len() - "::operator()".len());
@@ -127,6 +133,7 @@ mod tests {
     #[test]
     fn lambdas_are_named_by_where_they_stand() {
         assert_eq!(name("_ZZ4mainENKUlvE_clEv"), "main::{lambda()#1}");
+        assert_eq!(name("_ZZ4mainENK5Local5stockEv"), "main::Local::stock");
         assert_eq!(name("_ZN4shop5applyIZ4mainEUlvE_EEvT_"), "shop::apply<main::{lambda()#1}>");
     }
 
