@@ -1,5 +1,6 @@
 //! Addresses of one module to functions, files and lines.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -34,6 +35,8 @@ pub(crate) struct DebugInfo<'r, 'o, 'a> {
     split: &'r mut SplitFiles<'o, 'a>,
     /// Functions seen so far, by the place of their entry.
     known: HashMap<EntryPlace, Rc<Known>>,
+    /// Paths seen so far, by where addr2line keeps their text.
+    paths: HashMap<(usize, usize), Rc<[u8]>>,
 }
 
 /// A split part's id (0: none), a unit's offset, and the entry's offset in it.
@@ -42,12 +45,14 @@ type EntryPlace = (u64, usize, usize);
 struct Known {
     described: Described,
     pieces: Pieces,
+    /// Function id, once it has one that does not depend on the call site.
+    function: Cell<Option<u32>>,
 }
 
 /// One frame as the debug information has it.
 struct SourceLocation {
     known: Option<Rc<Known>>,
-    file: Option<Vec<u8>>,
+    file: Option<Rc<[u8]>>,
     line: u32,
 }
 
@@ -56,7 +61,8 @@ impl<'r, 'o, 'a> DebugInfo<'r, 'o, 'a> {
     /// gimli's, where not even the list of units can be read.
     pub(crate) fn new(dwarf: &'r Arc<Dwarf<'a>>, split: &'r mut SplitFiles<'o, 'a>) -> gimli::Result<Self> {
         let context = Context::from_arc_dwarf(Arc::clone(dwarf))?;
-        Ok(DebugInfo { context, units: Units::new(dwarf), split, known: HashMap::new() })
+        let (known, paths) = (HashMap::new(), HashMap::new());
+        Ok(DebugInfo { context, units: Units::new(dwarf), split, known, paths })
     }
 
     /// The frames at an address, innermost first.
@@ -72,7 +78,10 @@ impl<'r, 'o, 'a> DebugInfo<'r, 'o, 'a> {
                 know(&mut self.known, &self.units, unit.dwarf, unit.unit, entry)
             });
             let (file, line) = frame.location.map_or((None, None), |at| (at.file, at.line));
-            let file = file.map(|file| source_path::join(&[file.as_bytes()]));
+            let file = file.map(|file| {
+                let path = self.paths.entry((file.as_ptr().addr(), file.len()));
+                Rc::clone(path.or_insert_with(|| source_path::join(&[file.as_bytes()]).into()))
+            });
             locations.push(SourceLocation { known, file, line: line.unwrap_or(0) });
         }
         // The outermost frame is the machine function and must stay.
@@ -98,7 +107,8 @@ fn know<'a>(
     let offset = unit.header.debug_info_offset().map_or(0, |offset| offset.0);
     let known = known.entry((part, offset, entry.0)).or_insert_with(|| {
         let described = units.describe(dwarf, unit, entry);
-        Rc::new(Known { described, pieces: Pieces::of(dwarf, unit, entry) })
+        let pieces = Pieces::of(dwarf, unit, entry);
+        Rc::new(Known { described, pieces, function: Cell::new(None) })
     });
     Rc::clone(known)
 }
@@ -156,8 +166,7 @@ impl<'r, 'o, 'a> Resolver<'r, 'o, 'a> {
             let Some(known) = &location.known else {
                 continue;
             };
-            let symbol = std::ptr::eq(&**known, &**machine).then(|| self.linker_name(known)).flatten();
-            let Some(function) = self.function(&known.described, symbol, location) else {
+            let Some(function) = self.function(known, Rc::ptr_eq(known, machine), location) else {
                 continue;
             };
             let file = location.file.as_ref().map(|path| self.table.file(path));
@@ -181,14 +190,19 @@ impl<'r, 'o, 'a> Resolver<'r, 'o, 'a> {
         (mangled && same).then_some(name)
     }
 
-    fn function(&mut self, of: &Described, symbol: Option<&[u8]>, location: &SourceLocation) -> Option<u32> {
+    fn function(&mut self, known: &Known, is_machine: bool, location: &SourceLocation) -> Option<u32> {
+        if let Some(function) = known.function.get() {
+            return Some(function);
+        }
+        let of = &known.described;
+        let symbol = if is_machine { self.linker_name(known) } else { None };
         let linkage_name = symbol.unwrap_or(&of.linkage_name);
         let name = if linkage_name.is_empty() { of.name.clone() } else { demangle(linkage_name) };
         if name.is_empty() {
             return None;
         }
         // Where the declaration says nothing, the code does: it stands in the function's file.
-        let file = of.file.as_ref().or(location.file.as_ref());
+        let file = of.file.as_deref().or(location.file.as_deref());
         let function = Function {
             linkage_name: if *linkage_name == name { Vec::new() } else { linkage_name.to_vec() },
             name,
@@ -196,7 +210,11 @@ impl<'r, 'o, 'a> Resolver<'r, 'o, 'a> {
             file: file.map(|path| self.table.file(path)),
             line: of.line,
         };
-        Some(self.table.function(function, 0))
+        let id = self.table.function(function, 0);
+        if of.file.is_some() && symbol.is_none() {
+            known.function.set(Some(id));
+        }
+        Some(id)
     }
 
     fn symbol_frame(
