@@ -88,7 +88,7 @@ pub fn add_names(profile: &mut Profile, options: &Options) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for (id, mut found) in (0u32..).zip(run(&jobs)) {
         table.absorb(found.table);
-        types.add(found.types, id);
+        types.add(found.types, id, is_system_library(&profile.modules[id as usize].path));
         warnings.append(&mut found.warnings);
     }
     warnings.extend(perf_map::name(&anonymous, &profile.process, options, &mut table));
@@ -136,19 +136,40 @@ fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS)
 }
 
+/// Whether a module is part of the system: the C library is built from its headers before they are installed, so
+/// its own debug information does not call them system headers.
+fn is_system_library(path: &[u8]) -> bool {
+    [&b"/lib/"[..], b"/lib64/", b"/usr/lib/", b"/usr/lib64/"].iter().any(|folder| path.starts_with(folder))
+}
+
 /// User types of all modules: each size and name once.
 #[derive(Default)]
-struct Types(BTreeMap<(u64, Vec<u8>), (bool, u32)>);
+struct Types(BTreeMap<(u64, Vec<u8>), Declarations>);
+
+/// Who declares a type.
+struct Declarations {
+    first_module: u32,
+    /// A program or a library of its own, outside of system headers.
+    by_program: bool,
+    /// Anyone, in a system header.
+    in_system_header: bool,
+}
 
 impl Types {
-    fn add(&mut self, types: BTreeSet<survey::UserType>, module: u32) {
+    fn add(&mut self, types: BTreeSet<survey::UserType>, module: u32, system_library: bool) {
         for of in types {
-            let first = self.0.entry((of.size, of.name)).or_insert((of.system, module));
-            first.0 &= of.system;
+            let none = || Declarations { first_module: module, by_program: false, in_system_header: false };
+            let all = self.0.entry((of.size, of.name)).or_insert_with(none);
+            all.by_program |= !of.system && !system_library;
+            all.in_system_header |= of.system;
         }
     }
 
     fn finish(self) -> Vec<Type> {
-        self.0.into_iter().map(|((size, name), (system, module))| Type { size, system, name, module }).collect()
+        let finish = |((size, name), all): (_, Declarations)| {
+            let system = all.in_system_header && !all.by_program;
+            Type { size, system, name, module: all.first_module }
+        };
+        self.0.into_iter().map(finish).collect()
     }
 }
