@@ -12,7 +12,7 @@ use mprof_format::model::{
 use std::collections::{BTreeMap, HashMap};
 
 /// Builds a profile.
-pub struct ProfileBuilder {
+pub(crate) struct ProfileBuilder {
     process: Process,
     modules: Vec<String>,
     names: Names,
@@ -27,7 +27,7 @@ pub struct ProfileBuilder {
 
 impl ProfileBuilder {
     /// A program that has not allocated anything.
-    pub fn new(program: &str) -> Self {
+    pub(crate) fn new(program: &str) -> Self {
         let process = Process {
             pid: 4711,
             parent_pid: 1,
@@ -51,19 +51,19 @@ impl ProfileBuilder {
     }
 
     /// Changes the process record.
-    pub fn process(mut self, change: impl FnOnce(&mut Process)) -> Self {
+    pub(crate) fn process(mut self, change: impl FnOnce(&mut Process)) -> Self {
         change(&mut self.process);
         self
     }
 
     /// `allocs` objects of `size` bytes at the end of a chain, `frees` of them freed.
-    pub fn allocate(mut self, chain: &str, size: u64, allocs: u64, frees: u64) -> Self {
+    pub(crate) fn allocate(mut self, chain: &str, size: u64, allocs: u64, frees: u64) -> Self {
         self.add(chain, size, allocs, frees);
         self
     }
 
     /// The same for loops.
-    pub fn add(&mut self, chain: &str, size: u64, allocs: u64, frees: u64) {
+    pub(crate) fn add(&mut self, chain: &str, size: u64, allocs: u64, frees: u64) {
         let context = self.chain(chain);
         let category = Category::of_size(size);
         let none = Counter { context, category, allocs: 0, bytes: 0, frees: 0, freed_bytes: 0 };
@@ -82,13 +82,13 @@ impl ProfileBuilder {
     }
 
     /// A user type.
-    pub fn user_type(mut self, size: u64, name: &str, system: bool) -> Self {
+    pub(crate) fn user_type(mut self, size: u64, name: &str, system: bool) -> Self {
         self.names.types.push(Type { size, system, name: name.into(), module: 0 });
         self
     }
 
     /// The profile, with names.
-    pub fn build(mut self) -> Profile {
+    pub(crate) fn build(mut self) -> Profile {
         self.names.types.sort();
         let module = |name: &String| {
             let folder = if name.contains(".so") { "/usr/lib" } else { "/usr/bin" };
@@ -175,8 +175,9 @@ impl ProfileBuilder {
             None => (text, 0),
         };
         let (name, file) = match text.strip_suffix('}').and_then(|text| text.rsplit_once('{')) {
-            Some((name, file)) => (name, Some(file.to_owned())),
-            None => (text, (line > 0).then(|| format!("{}.c", self.modules[module as usize]))),
+            // `{{closure}}` is part of a name.
+            Some((name, file)) if file.contains('.') => (name, Some(file.to_owned())),
+            _ => (text, (line > 0).then(|| format!("{}.c", self.modules[module as usize]))),
         };
         let function = self.function(name, module, file.as_deref());
         let file = file.filter(|_| line > 0).map(|file| self.file(&file));

@@ -1,10 +1,7 @@
-//! Whole reports against `tests/golden/<case>/<report>.txt`. `MPROF_BLESS=1 cargo test -p mpdisplay --test golden`
+//! Whole reports against `tests/golden/<case>/<report>.txt`. `MPROF_BLESS=1 cargo test -p mpdisplay --test suite golden`
 //! writes the files anew: look at the difference before it is committed.
 
-#[path = "common/builder.rs"]
-mod builder;
-
-use builder::ProfileBuilder;
+use crate::builder::ProfileBuilder;
 use mpdisplay::analysis::graph::GraphKind;
 use mpdisplay::analysis::leaks::{Depth, PathOptions};
 use mpdisplay::analysis::share::Detail;
@@ -13,6 +10,7 @@ use mpdisplay::report::options::{Options, Order, Page};
 use mpdisplay::report::write_report;
 use mprof_format::model::Profile;
 use std::path::Path;
+use std::slice::from_ref;
 
 /// Draws the profiles' report and compares it with a golden file.
 fn check(case: &str, report: &str, profiles: &[Profile], options: Options) {
@@ -73,7 +71,7 @@ fn a_call_chain_as_in_figure_6() {
 #[test]
 fn recursion_as_in_figure_7() {
     let profile = ProfileBuilder::new("figure7").allocate("main > F > G > F > G", 10, 1, 0).build();
-    check("figure-7", "report", &[profile.clone()], Options::default());
+    check("figure-7", "report", from_ref(&profile), Options::default());
     check("figure-7", "exact", &[profile], exact());
 }
 
@@ -147,7 +145,7 @@ fn huge_sizes() {
         .allocate("main > many > huge_freed", 1 << 40, 1_048_576, 1_048_575)
         .allocate("main > many", 1_000_000_000, 1_000_000_000, 0)
         .build();
-    check("huge-sizes", "report", &[profile.clone()], Options::default());
+    check("huge-sizes", "report", from_ref(&profile), Options::default());
     check("huge-sizes", "verbose", &[profile], Options { detail: Detail::Verbose, ..Options::default() });
 }
 
@@ -164,7 +162,7 @@ fn unknown_and_cut_chains() {
         .allocate("[unknown] > v > w > x > y > z", 8, 2, 0)
         .allocate("[unknown] > u > v > w > x > y > z", 8, 3, 0)
         .build();
-    check("unknown-chains", "report", &[profile.clone()], Options::default());
+    check("unknown-chains", "report", from_ref(&profile), Options::default());
     let paths = PathOptions { depth: Depth::All, ..PathOptions::default() };
     check("unknown-chains", "all-callers", &[profile], Options { paths, ..Options::default() });
 }
@@ -180,7 +178,7 @@ fn frames_without_names_and_inlined_ones() {
         .allocate("main > helper{a.c}", 10, 1, 0)
         .allocate("main > helper{b.c}", 10, 2, 0)
         .build();
-    check("frames", "report", &[profile.clone()], Options::default());
+    check("frames", "report", from_ref(&profile), Options::default());
     let paths = PathOptions { offsets: true, lines: true, ..PathOptions::default() };
     check("frames", "sites", &[profile], Options { paths, ..Options::default() });
 }
@@ -230,7 +228,7 @@ fn long_names() {
     let profile = ProfileBuilder::new("names")
         .allocate(&format!("main > shop::Shelf<int, 7>::stock(int) > {name}"), 4096, 3, 0)
         .build();
-    check("long-names", "pipe", &[profile.clone()], Options::default());
+    check("long-names", "pipe", from_ref(&profile), Options::default());
     let page = Page { width: 100, fold: true };
     check("long-names", "terminal", &[profile], Options { page, ..Options::default() });
 }
