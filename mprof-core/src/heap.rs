@@ -16,6 +16,7 @@ use crate::mark::{self, Mark};
 use crate::memo::Memo;
 use crate::process::{self, OPTIONS};
 use crate::records::{self, Chunk, Record};
+use crate::reference;
 use crate::sys;
 use crate::thread::control_block;
 use crate::threads::{self, Start};
@@ -260,8 +261,14 @@ impl Heap {
             tree: &mut self.tree,
             bounds: self.bounds,
         };
-        // SAFETY: as the caller vouches.
-        let Some(found) = (unsafe { self.chain.find(&mut walk, entry) }) else { return (NO_NODE, false) };
+        let found = match reference::get() {
+            Some(trace) if OPTIONS.reference.load(Ordering::Relaxed) => {
+                self.chain.find_by_reference(&mut walk, entry, trace)
+            }
+            // SAFETY: as the caller vouches.
+            _ => unsafe { self.chain.find(&mut walk, entry) },
+        };
+        let Some(found) = found else { return (NO_NODE, false) };
         if self.top == NO_NODE {
             self.find_top(found, entry);
         }

@@ -121,7 +121,13 @@ impl Memo {
     }
 
     /// Remembers a chain, and forgets others if need be.
-    pub fn insert(&mut self, state: &State, proof: Proof<'_>, node: u32, (record, counters, category): Counted) {
+    pub fn insert(
+        &mut self,
+        state: &State,
+        proof: Proof<'_>,
+        node: u32,
+        (record, counters, category): Counted,
+    ) {
         if proof.words.len() > ENTRY_WORDS {
             return;
         }
@@ -203,7 +209,9 @@ impl Memo {
         else {
             return;
         };
-        let (Ok(tags), Ok(entries)) = (Arena.allocate(tags_layout), Arena.allocate(entries_layout)) else { return };
+        let (Ok(tags), Ok(entries)) = (Arena.allocate(tags_layout), Arena.allocate(entries_layout)) else {
+            return;
+        };
         let (old_tags, old_entries) = (self.tags, self.entries);
         self.tags = tags.cast::<Tags>().as_ptr();
         self.entries = entries.cast::<[Entry; WAYS]>().as_ptr();

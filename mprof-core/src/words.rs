@@ -79,7 +79,11 @@ impl WordList {
     /// `length` words from `start` on, which are at distances from `base`.
     #[inline(always)]
     pub fn part(&self, start: usize, length: usize, base: usize) -> Words<'_> {
-        Words { distances: &self.distances[start..start + length], values: &self.values[start..start + length], base }
+        Words {
+            distances: &self.distances[start..start + length],
+            values: &self.values[start..start + length],
+            base,
+        }
     }
 }
 
