@@ -6,8 +6,8 @@
 //! place of the word and what the stack holds there, and only what is then still to be compared is kept for it.
 //! So all chains through a wrapper, as `operator new` is one, cost one lookup more, however many they are.
 //!
-//! Nothing is removed singly. When there is no more room, the memo starts anew; if most of what it held was never
-//! found again, it first rests for a while.
+//! Nothing is removed singly. When there is no more room, the memo starts anew; if what it held was hardly ever found
+//! again, because there are more chains in turn than it has room for, it first rests for a while.
 
 use core::alloc::Layout;
 
@@ -25,7 +25,9 @@ const FIRST_SLOTS: usize = 128;
 const ENTRY_WORDS: usize = 96;
 /// Words a chain takes on average; more of them together fill the memo.
 const WORDS_PER_ENTRY: usize = 8;
-/// Chains not kept after most of those kept were never found again; doubled each time.
+/// How often an entry is to be found again, on average, to be worth the making.
+const WORTHWHILE_HITS: usize = 2;
+/// Chains not kept after those kept were not worth it; doubled each time.
 const REST: u32 = 16 * 1024;
 const LONGEST_REST: u32 = 1 << 22;
 
@@ -41,8 +43,8 @@ pub struct Entry {
     words_length: u16,
     /// Whether the frame pointer is to be compared.
     live: bool,
-    /// Whether the entry was ever found again.
-    used: bool,
+    /// How often the entry was found again, up to 255.
+    hits: u8,
     /// Counter record that was last used for the chain; null before the first use.
     pub counters: *const Record,
     /// Its number.
@@ -168,7 +170,7 @@ impl Memo {
             if left == 0 {
                 // SAFETY: as above.
                 let entry = unsafe { self.entries.get_unchecked_mut(index as usize) };
-                entry.used = true;
+                entry.hits = entry.hits.saturating_add(1);
                 return Ok(entry);
             }
             // SAFETY: the word was read for the comparison just now.
@@ -225,7 +227,7 @@ impl Memo {
             words_start: words_start as u32,
             words_length: (self.words.len() - words_start) as u16,
             live: proof.live && !bp_compared,
-            used: false,
+            hits: 0,
             counters: core::ptr::null(),
             record: 0,
             node: node << CATEGORY_BITS,
@@ -270,8 +272,8 @@ impl Memo {
     /// without memory.
     fn has_room(&mut self, words: usize) -> bool {
         if self.entries.len() >= self.limit || self.words.len() + words > self.limit * WORDS_PER_ENTRY {
-            let used = self.entries.iter().filter(|entry| entry.used).count();
-            let worth_it = used * 4 > self.entries.len();
+            let hits: usize = self.entries.iter().map(|entry| usize::from(entry.hits)).sum();
+            let worth_it = hits >= self.entries.len() * WORTHWHILE_HITS;
             self.clear();
             if !worth_it {
                 self.next_rest = (self.next_rest * 2).clamp(REST, LONGEST_REST);
