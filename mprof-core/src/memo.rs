@@ -18,7 +18,7 @@ use crate::chain::Proof;
 use crate::location::Location;
 use crate::records::Record;
 use crate::unwind::{State, read_word};
-use crate::words::WordList;
+use crate::words::{self, Word};
 
 const FIRST_SLOTS: usize = 128;
 /// A chain with more words than this has no entry: it is cheaper found from the last one.
@@ -38,7 +38,6 @@ pub struct Entry {
     key: Key,
     /// Frame pointer at the chain's entry, if `live`.
     bp: usize,
-    words_base: usize,
     words_start: u32,
     words_length: u16,
     /// Whether the frame pointer is to be compared.
@@ -56,6 +55,13 @@ pub struct Entry {
 const CATEGORY_BITS: u32 = 3;
 
 impl Entry {
+    /// Where in the list its words are.
+    #[inline(always)]
+    fn words(&self) -> core::ops::Range<usize> {
+        let start = self.words_start as usize;
+        start..start + usize::from(self.words_length)
+    }
+
     /// Calling context.
     pub fn node(&self) -> u32 {
         self.node >> CATEGORY_BITS
@@ -130,7 +136,7 @@ pub struct Memo {
     /// Number of slots less one; meaningless while `slots` is null.
     mask: usize,
     entries: Array<Entry>,
-    words: WordList,
+    words: Array<Word>,
     /// Entries at most.
     limit: usize,
     /// Chains still not to be kept, and how many not to keep after the next failure.
@@ -162,11 +168,12 @@ impl Memo {
                 key = Key::branch(index, usize::from(entry.words_length) + 1, state.bp);
                 continue;
             }
-            let words =
-                self.words.part(entry.words_start as usize, entry.words_length.into(), entry.words_base);
-            // SAFETY: a walk from this very state read these words in this order, and those before them in the
-            // entries that led here.
-            let left = unsafe { words.compare() };
+            // SAFETY: an entry's words are in the list. A walk from this very state read them in this order, and
+            // those before them in the entries that led here.
+            let (words, left) = unsafe {
+                let words = self.words.get_unchecked(entry.words());
+                (words, words::compare(words))
+            };
             if left == 0 {
                 // SAFETY: as above.
                 let entry = unsafe { self.entries.get_unchecked_mut(index as usize) };
@@ -174,7 +181,7 @@ impl Memo {
                 return Ok(entry);
             }
             // SAFETY: the word was read for the comparison just now.
-            key = Key::branch(index, left, unsafe { read_word(words.address(left - 1)) });
+            key = Key::branch(index, left, unsafe { read_word(words.get_unchecked(left - 1).address) });
         }
     }
 
@@ -223,7 +230,6 @@ impl Memo {
         let mut entry = Entry {
             key,
             bp: state.bp,
-            words_base: proof.words.base(),
             words_start: words_start as u32,
             words_length: (self.words.len() - words_start) as u16,
             live: proof.live && !bp_compared,
@@ -250,18 +256,17 @@ impl Memo {
         while key.from & BRANCH != 0 {
             let entry = self.entries[(key.from >> 16) as u32 as usize];
             let left = (key.from & 0xffff) as usize;
-            let words =
-                self.words.part(entry.words_start as usize, entry.words_length.into(), entry.words_base);
+            let words = &self.words[entry.words()];
             bp_compared |= entry.live;
-            for index in (left.max(1) - 1..words.len()).rev() {
-                *compared.get_mut(count)? = words.address(index);
+            for word in words.iter().skip(left.max(1) - 1) {
+                *compared.get_mut(count)? = word.address;
                 count += 1;
             }
             key = entry.key;
         }
         let compared = &compared[..count];
-        for index in 0..proof.words.len() {
-            if !compared.contains(&proof.words.address(index)) && !self.words.append_one(proof.words, index) {
+        for word in proof.words {
+            if !compared.contains(&word.address) && !self.words.push(*word) {
                 return None;
             }
         }
