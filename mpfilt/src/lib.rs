@@ -30,6 +30,7 @@ mod options;
 mod perf_map;
 mod progress;
 mod resolve;
+mod scopes;
 mod skim;
 mod source_file;
 mod source_path;

@@ -11,7 +11,7 @@ use mprof_format::model::{Frame, Function, SourceFrame};
 
 use crate::demangle::{base_name, demangle};
 use crate::dwarf::{Dwarf, Slice, Unit};
-use crate::functions::{Described, Pieces, Units};
+use crate::functions::{Described, Pieces, Units, unit_place};
 use crate::name_table::NameTable;
 use crate::source_path;
 use crate::split::SplitFiles;
@@ -100,11 +100,7 @@ fn know<'a>(
     unit: &Unit<'a>,
     entry: UnitOffset,
 ) -> Rc<Known> {
-    let part = match dwarf.file_type {
-        gimli::DwarfFileType::Dwo => unit.dwo_id.map_or(0, |id| id.0),
-        gimli::DwarfFileType::Main => 0,
-    };
-    let offset = unit.header.debug_info_offset().map_or(0, |offset| offset.0);
+    let (part, offset) = unit_place(dwarf, unit);
     let known = known.entry((part, offset, entry.0)).or_insert_with(|| {
         let described = units.describe(dwarf, unit, entry);
         let pieces = Pieces::of(dwarf, unit, entry);
@@ -187,7 +183,7 @@ impl<'r, 'o, 'a> Resolver<'r, 'o, 'a> {
         // Symbols of other functions that were folded into this one, and of C's, say nothing more.
         let mangled = name.starts_with(b"_Z") || name.starts_with(b"_R");
         let same = name.windows(described.name.len().max(1)).any(|part| part == described.name);
-        (mangled && same).then_some(name)
+        (mangled && (same || described.name.starts_with(b"operator"))).then_some(name)
     }
 
     fn function(&mut self, known: &Known, is_machine: bool, location: &SourceLocation) -> Option<u32> {
@@ -197,7 +193,7 @@ impl<'r, 'o, 'a> Resolver<'r, 'o, 'a> {
         let of = &known.described;
         let symbol = if is_machine { self.linker_name(known) } else { None };
         let linkage_name = symbol.unwrap_or(&of.linkage_name);
-        let name = if linkage_name.is_empty() { of.name.clone() } else { demangle(linkage_name) };
+        let name = symbol.map_or_else(|| of.name.clone(), demangle);
         if name.is_empty() {
             return None;
         }
