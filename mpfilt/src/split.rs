@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use gimli::{DwarfPackage, DwoId};
 
-use crate::dwarf::{self, Arena, Dwarf, Slice};
+use crate::dwarf::{self, Arena, Dwarf, Slice, Unit};
 use crate::mapped::MappedFile;
 use crate::modules;
 use crate::options::Options;
@@ -54,7 +54,7 @@ impl<'o, 'a> SplitFiles<'o, 'a> {
                 continue;
             };
             let name = unit.dwo_name().ok().flatten().and_then(|name| parent.attr_string(&unit, name).ok());
-            self.open(id, unit.comp_dir, name, parent);
+            self.open_skeleton(id, unit.comp_dir, name, parent, Some(&unit));
         }
     }
 
@@ -66,13 +66,24 @@ impl<'o, 'a> SplitFiles<'o, 'a> {
         name: Option<Slice<'a>>,
         parent: &Dwarf<'a>,
     ) -> Option<Arc<Dwarf<'a>>> {
+        self.open_skeleton(id, folder, name, parent, None)
+    }
+
+    fn open_skeleton(
+        &mut self,
+        id: DwoId,
+        folder: Option<Slice<'a>>,
+        name: Option<Slice<'a>>,
+        parent: &Dwarf<'a>,
+        skeleton: Option<&Unit<'a>>,
+    ) -> Option<Arc<Dwarf<'a>>> {
         if let Some(known) = self.opened.get(&id.0) {
             return known.clone();
         }
         let part = self
             .from_package(id, parent)
             .or_else(|| self.from_file(id, folder, name, parent))
-            .and_then(|part| self.trusted(part));
+            .and_then(|part| self.trusted(part, skeleton.map(|unit| (parent, unit))));
         self.opened.insert(id.0, part.clone());
         part
     }
@@ -103,9 +114,13 @@ impl<'o, 'a> SplitFiles<'o, 'a> {
     }
 
     /// Vets a part and collects its types.
-    fn trusted(&mut self, part: Dwarf<'a>) -> Option<Arc<Dwarf<'a>>> {
+    fn trusted(
+        &mut self,
+        part: Dwarf<'a>,
+        skeleton: Option<(&Dwarf<'a>, &Unit<'a>)>,
+    ) -> Option<Arc<Dwarf<'a>>> {
         vet::check(&part).ok()?;
-        let types = survey::survey(&part, self.wanted, self.progress).ok()?;
+        let types = survey::survey_split(&part, skeleton, self.wanted, self.progress).ok()?;
         self.types.extend(types);
         Some(Arc::new(part))
     }

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use gimli::UnitHeader;
 
-use crate::dwarf::{Dwarf, Slice};
+use crate::dwarf::{Dwarf, Slice, Unit};
 use crate::progress::Progress;
-use crate::skim::{self, Declared, Pending, Place, Sizes, UnitTypes};
+use crate::skim::{self, Declared, Pending, Place, Sizes, Source, UnitTypes};
 use crate::vet::{self, Budget, Damage};
 
 /// A named user type.
@@ -36,9 +36,10 @@ pub(crate) fn survey(
     wanted: &Sizes,
     progress: &Progress,
 ) -> Result<BTreeSet<UserType>, Damage> {
-    let own = survey_file(dwarf, false, wanted, progress)?;
+    let own = Source { dwarf, skeleton: None, supplementary: false };
+    let own = survey_file(own, wanted, progress)?;
     let supplementary = match dwarf.sup() {
-        Some(dwarf) => survey_file(dwarf, true, wanted, progress)?,
+        Some(dwarf) => survey_file(Source { dwarf, skeleton: None, supplementary: true }, wanted, progress)?,
         None => Vec::new(),
     };
     let imported = imported(&own, &supplementary);
@@ -46,13 +47,27 @@ pub(crate) fn survey(
     Ok(put_together(units))
 }
 
+/// The same for a split part; `skeleton` is the unit that it was split from.
+///
+/// # Errors
+/// As [`survey`].
+pub(crate) fn survey_split<'a>(
+    dwarf: &Dwarf<'a>,
+    skeleton: Option<(&Dwarf<'a>, &Unit<'a>)>,
+    wanted: &Sizes,
+    progress: &Progress,
+) -> Result<BTreeSet<UserType>, Damage> {
+    let units = survey_file(Source { dwarf, skeleton, supplementary: false }, wanted, progress)?;
+    Ok(put_together(units.into_iter().map(|(_, types)| types).collect()))
+}
+
 /// The units of one file with their places, in the file's order.
 fn survey_file(
-    dwarf: &Dwarf<'_>,
-    supplementary: bool,
+    source: Source<'_, '_>,
     wanted: &Sizes,
     progress: &Progress,
 ) -> Result<Vec<(Place, UnitTypes)>, Damage> {
+    let Source { dwarf, supplementary, .. } = source;
     let headers = vet::unit_headers(dwarf);
     let budget = Budget::new(dwarf);
     let bytes: usize = headers.iter().map(|header| header.length_including_self()).sum();
@@ -67,7 +82,7 @@ fn survey_file(
             if damaged.load(Ordering::Relaxed) {
                 break;
             }
-            let types = skim::skim(dwarf, header.clone(), supplementary, wanted, &budget);
+            let types = skim::skim(source, header.clone(), wanted, &budget);
             let types = types.inspect_err(|_| damaged.store(true, Ordering::Relaxed))?;
             mine.push((place(header, supplementary), types));
             progress.done(header.length_including_self() as u64);
@@ -126,7 +141,7 @@ fn put_together(units: Vec<UnitTypes>) -> BTreeSet<UserType> {
     let declared = units.iter().flat_map(|unit| &unit.declared);
     let mut known: HashMap<Place, (u64, bool)> = HashMap::new();
     if !pending.is_empty() {
-        known.extend(declared.clone().map(|of: &Declared| (of.place, (of.size, of.name.is_some()))));
+        known.extend(declared.clone().map(|of: &Declared| (of.place, (of.size, of.nameless))));
     }
     let mut types = Types::default();
     declared.for_each(|of| types.add(of.size, of.name.as_deref(), of.system));
@@ -137,12 +152,12 @@ fn put_together(units: Vec<UnitTypes>) -> BTreeSet<UserType> {
                 Place::Signature(signature) => signatures.get(&signature),
                 ref place => Some(place),
             };
-            let Some(&(size, has_name)) = target.and_then(|target| known.get(target)) else {
+            let Some(&(size, nameless)) = target.and_then(|target| known.get(target)) else {
                 return true;
             };
-            let name = alias.name.as_deref().filter(|_| !(alias.member && has_name));
+            let name = alias.name.as_deref().filter(|_| nameless || !alias.member);
             types.add(size, name, alias.system);
-            known.insert(alias.place, (size, name.is_some()));
+            known.insert(alias.place, (size, nameless && name.is_none()));
             false
         });
         if pending.len() == before {

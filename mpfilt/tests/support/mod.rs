@@ -151,10 +151,12 @@ impl Recording {
         frame
     }
 
-    /// Adds bins for these sizes.
+    /// Bins for these sizes.
     pub fn sizes(&mut self, sizes: &[u64]) {
-        let bin = |&size: &u64| Bin { size: Some(size), allocs: 1, bytes: size, ..Bin::default() };
-        self.profile.bins.extend(sizes.iter().map(bin));
+        let mut sizes = sizes.to_vec();
+        sizes.sort_unstable();
+        let bin = |size: u64| Bin { size: Some(size), allocs: 1, bytes: size, ..Bin::default() };
+        self.profile.bins = sizes.into_iter().map(bin).collect();
     }
 
     pub fn name(&mut self) -> Vec<Warning> {
