@@ -95,6 +95,10 @@ impl Job<'_> {
         if let Some(dwarf) = &dwarf {
             split.open_all(dwarf);
             names.types.append(&mut split.types);
+            if let Some(first) = split.missing.first() {
+                let path = printable(first.as_os_str().as_encoded_bytes());
+                problems.push(Problem::NoSplitFiles { missing: split.missing.len(), path });
+            }
         }
         let info = dwarf.as_ref().and_then(|dwarf| {
             let info = DebugInfo::new(dwarf, &mut split);

@@ -28,6 +28,8 @@ pub(crate) struct SplitFiles<'o, 'a> {
     opened: HashMap<u64, Option<Arc<Dwarf<'a>>>>,
     /// User types of the parts that were opened.
     pub(crate) types: BTreeSet<UserType>,
+    /// Where parts would be that are not there.
+    pub(crate) missing: Vec<PathBuf>,
 }
 
 impl<'o, 'a> SplitFiles<'o, 'a> {
@@ -40,8 +42,8 @@ impl<'o, 'a> SplitFiles<'o, 'a> {
         arena: &'a Arena,
     ) -> Self {
         let package = path.and_then(|path| open_package(path, arena));
-        let (opened, types) = (HashMap::new(), BTreeSet::new());
-        SplitFiles { options, wanted, progress, arena, package, opened, types }
+        let (opened, types, missing) = (HashMap::new(), BTreeSet::new(), Vec::new());
+        SplitFiles { options, wanted, progress, arena, package, opened, types, missing }
     }
 
     /// Opens the split part of every unit that has one.
@@ -93,7 +95,7 @@ impl<'o, 'a> SplitFiles<'o, 'a> {
     }
 
     fn from_file(
-        &self,
+        &mut self,
         id: DwoId,
         folder: Option<Slice<'a>>,
         name: Option<Slice<'a>>,
@@ -102,7 +104,11 @@ impl<'o, 'a> SplitFiles<'o, 'a> {
         let path = |text: Slice<'a>| PathBuf::from(OsStr::from_bytes(text.slice()));
         let path = folder.map(path).unwrap_or_default().join(name.map(path)?);
         let path = modules::rooted(path.as_os_str().as_bytes(), self.options);
-        let object = object::File::parse(self.arena.file(MappedFile::open(&path).ok()?)).ok()?;
+        let Ok(file) = MappedFile::open(&path) else {
+            self.missing.push(path);
+            return None;
+        };
+        let object = object::File::parse(self.arena.file(file)).ok()?;
         let mut part = dwarf::load_split(&object, self.arena).ok()?;
         vet::check_abbreviations(&part, &vet::unit_headers(&part)).ok()?;
         let header = part.units().next().ok()??;

@@ -197,6 +197,13 @@ fn split_debug_information_is_read_where_it_lies() {
         let (shown, types, warnings) = named(&mut recording, &workshop, call);
         assert_eq!(shown, ["inner b.h:2", "make a.c:5"], "{dwarf}");
         assert_eq!((types, warnings), (vec!["crate".into()], vec![]));
+        workshop.run("mkdir away; mv *.dwo away");
+        let mut recording = Recording::of(&workshop.file("a"));
+        let (shown, types, warnings) = named(&mut recording, &workshop, call);
+        assert_eq!((shown, types.len()), (vec!["make b.h:2".into()], 0));
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].starts_with("a: 1 split debug files are missing, the first "), "{warnings:?}");
+        workshop.run("mv away/*.dwo .");
         if has_tool("llvm-dwp") {
             workshop.run("llvm-dwp -e a -o a.dwp && rm *.dwo");
             let mut recording = Recording::of(&workshop.file("a"));
