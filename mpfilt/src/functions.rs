@@ -57,9 +57,9 @@ impl<'d, 'a> Units<'d, 'a> {
     fn find(&self, offset: usize) -> Option<(Rc<Unit<'a>>, UnitOffset)> {
         let start = |header: &UnitHeader<_>| header.debug_info_offset().map_or(0, |start| start.0);
         let index = self.headers.partition_point(|header| start(header) <= offset).checked_sub(1)?;
-        let header = &self.headers[index];
+        let header = self.headers.get(index)?;
         let mut read = self.read.borrow_mut();
-        let unit = read.entry(index).or_insert_with(|| self.dwarf.unit(header.clone()).ok().map(Rc::new));
+        let unit = read.entry(index).or_insert_with(|| self.dwarf.unit(*header).ok().map(Rc::new));
         Some((unit.clone()?, UnitOffset(offset - start(header))))
     }
 
@@ -77,7 +77,8 @@ impl<'d, 'a> Units<'d, 'a> {
     ) -> Described {
         let mut described = Described::default();
         // What cannot be read stays unknown.
-        let _ = self.follow(dwarf, unit, entry, Left { chain: MAX_CHAIN, nested: nested_left }, &mut described);
+        let _ =
+            self.follow(dwarf, unit, entry, Left { chain: MAX_CHAIN, nested: nested_left }, &mut described);
         if !described.linkage_name.is_empty() {
             described.name = demangle(&described.linkage_name);
         }
@@ -146,7 +147,8 @@ impl<'d, 'a> Units<'d, 'a> {
                     described.file = number.and_then(|number| source_file::path(dwarf, unit, number));
                 }
                 gimli::DW_AT_decl_line if described.line == 0 => {
-                    described.line = attribute.udata_value().and_then(|line| line.try_into().ok()).unwrap_or(0);
+                    described.line =
+                        attribute.udata_value().and_then(|line| line.try_into().ok()).unwrap_or(0);
                 }
                 gimli::DW_AT_abstract_origin | gimli::DW_AT_specification => origin = Some(value),
                 _ => {}

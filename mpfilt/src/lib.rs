@@ -20,6 +20,7 @@ use mprof_format::model::{Frame, Profile, Type};
 mod debug_files;
 mod demangle;
 mod dwarf;
+mod entry;
 mod functions;
 mod mapped;
 mod mini_debug_info;

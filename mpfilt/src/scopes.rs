@@ -78,7 +78,9 @@ impl Scopes {
             for specification in abbreviation.attributes() {
                 let attribute = entries.read_attribute(*specification)?;
                 if attribute.name() == gimli::DW_AT_name {
-                    name = dwarf.attr_string(unit, attribute.value()).map_or_else(|_| Vec::new(), |of| of.to_vec());
+                    name = dwarf
+                        .attr_string(unit, attribute.value())
+                        .map_or_else(|_| Vec::new(), |of| of.to_vec());
                 }
             }
             let parent = open.last().map(|&(_, scope)| scope);
@@ -107,7 +109,9 @@ impl Scopes {
                     around.call_operator |= around.names.is_empty() && scope.call_operator == Some(entry.0);
                     around.names.push(self.lambda_name(dwarf, unit, index).into_bytes());
                 }
-                Kind::Namespace if scope.name.is_empty() => around.names.push(b"(anonymous namespace)".into()),
+                Kind::Namespace if scope.name.is_empty() => {
+                    around.names.push(b"(anonymous namespace)".into())
+                }
                 Kind::Class if scope.name.is_empty() => around.names.push(b"(anonymous class)".into()),
                 _ => around.names.push(scope.name.clone()),
             }
@@ -228,7 +232,9 @@ impl Scopes {
                 };
                 let mut next = self.innermost(offset.0);
                 let mut qualified = name;
-                while let Some(scope) = next.map(|index| &self.0[index]).filter(|of| of.kind != Kind::Function) {
+                while let Some(scope) =
+                    next.map(|index| &self.0[index]).filter(|of| of.kind != Kind::Function)
+                {
                     qualified = format!("{}::{qualified}", String::from_utf8_lossy(&scope.name));
                     next = scope.parent;
                 }
@@ -249,7 +255,9 @@ impl Kind {
     fn of(tag: DwTag) -> Option<Kind> {
         match tag {
             gimli::DW_TAG_namespace => Some(Kind::Namespace),
-            gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => Some(Kind::Class),
+            gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => {
+                Some(Kind::Class)
+            }
             gimli::DW_TAG_subprogram => Some(Kind::Function),
             _ => None,
         }

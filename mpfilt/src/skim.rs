@@ -3,14 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gimli::{AttributeValue, DW_LANG_Rust, DwTag, UnitHeader};
+use gimli::{AttributeValue, DW_LANG_Rust, UnitHeader};
 use mprof_format::model::LAST_BIN;
 
 use crate::dwarf::{Dwarf, Slice, Unit};
+use crate::entry::{Entry, Role, Value};
 use crate::vet::{AttributeBudget, Budget, Damage, MAX_DEPTH};
 use crate::{source_file, source_path};
-
-type Value<'a> = AttributeValue<Slice<'a>>;
 
 /// The sizes for which types are looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -370,7 +369,11 @@ impl<'s, 'a> Skim<'s, 'a> {
             let found = self.declarations.binary_search_by_key(&offset, |&(offset, _)| offset).ok()?;
             Some(self.declarations[found].1)
         });
-        declared.map_or(own, |of| Details { name: own.name.or(of.name), scope: of.scope, file: own.file.or(of.file) })
+        declared.map_or(own, |of| Details {
+            name: own.name.or(of.name),
+            scope: of.scope,
+            file: own.file.or(of.file),
+        })
     }
 
     /// The name of a typedef, if it is to be listed, and whether that is the system's.
@@ -440,7 +443,8 @@ impl<'s, 'a> Skim<'s, 'a> {
         let root = outermost.and_then(|scope| self.scopes[scope].name).and_then(|name| self.text(name));
         let folder = self.unit.comp_dir.map_or(&[][..], |folder| folder.slice());
         let name = self.unit.name.map_or(&[][..], |name| name.slice());
-        root.is_some_and(|root| CRATES.contains(&root)) || source_path::is_system(&source_path::join(&[folder, name]))
+        root.is_some_and(|root| CRATES.contains(&root))
+            || source_path::is_system(&source_path::join(&[folder, name]))
     }
 }
 
@@ -458,93 +462,5 @@ fn is_for_people(name: &[u8], rust: bool) -> bool {
         Some(b'<' | b'.') => false,
         Some(b'&' | b'*' | b'(' | b'[' | b'{') => !rust,
         Some(_) => true,
-    }
-}
-
-/// What an entry is to us.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Unit,
-    Structure,
-    Alias,
-    Namespace,
-    Import,
-    Code,
-}
-
-impl Role {
-    fn of(tag: DwTag) -> Option<Role> {
-        match tag {
-            gimli::DW_TAG_structure_type
-            | gimli::DW_TAG_class_type
-            | gimli::DW_TAG_union_type
-            | gimli::DW_TAG_interface_type => Some(Role::Structure),
-            gimli::DW_TAG_typedef
-            | gimli::DW_TAG_const_type
-            | gimli::DW_TAG_volatile_type
-            | gimli::DW_TAG_atomic_type => Some(Role::Alias),
-            gimli::DW_TAG_namespace => Some(Role::Namespace),
-            gimli::DW_TAG_imported_unit => Some(Role::Import),
-            gimli::DW_TAG_subprogram | gimli::DW_TAG_inlined_subroutine => Some(Role::Code),
-            gimli::DW_TAG_compile_unit
-            | gimli::DW_TAG_partial_unit
-            | gimli::DW_TAG_type_unit
-            | gimli::DW_TAG_skeleton_unit => Some(Role::Unit),
-            _ => None,
-        }
-    }
-}
-
-/// The attributes of one entry that matter.
-#[derive(Default)]
-struct Entry<'a> {
-    offset: usize,
-    depth: isize,
-    /// It is a `typedef`.
-    typedef: bool,
-    name: Option<Value<'a>>,
-    size: Option<u64>,
-    declaration: bool,
-    /// Offset of the declaration in the same unit.
-    specification: Option<usize>,
-    file: Option<u64>,
-    signature: Option<Place>,
-    target: Option<Value<'a>>,
-    ranges: Option<Value<'a>>,
-    language: Option<gimli::DwLang>,
-}
-
-impl<'a> Entry<'a> {
-    #[inline]
-    fn note(&mut self, name: gimli::DwAt, value: Value<'a>) {
-        match name {
-            gimli::DW_AT_name => self.name = Some(value),
-            gimli::DW_AT_byte_size => self.size = value.udata_value(),
-            gimli::DW_AT_declaration => self.declaration = value == AttributeValue::Flag(true),
-            gimli::DW_AT_decl_file => {
-                self.file = match value {
-                    AttributeValue::FileIndex(file) => Some(file),
-                    _ => value.udata_value(),
-                }
-            }
-            gimli::DW_AT_type | gimli::DW_AT_import => self.target = Some(value),
-            gimli::DW_AT_specification => {
-                if let AttributeValue::UnitRef(offset) = value {
-                    self.specification = Some(offset.0);
-                }
-            }
-            gimli::DW_AT_signature => {
-                if let AttributeValue::DebugTypesRef(signature) = value {
-                    self.signature = Some(Place::Signature(signature.0));
-                }
-            }
-            gimli::DW_AT_ranges => self.ranges = Some(value),
-            gimli::DW_AT_language => {
-                if let AttributeValue::Language(language) = value {
-                    self.language = Some(language);
-                }
-            }
-            _ => {}
-        }
     }
 }

@@ -83,18 +83,18 @@ impl<'o, 'a> SplitFiles<'o, 'a> {
             return known.clone();
         }
         let part = self
-            .from_package(id, parent)
-            .or_else(|| self.from_file(id, folder, name, parent))
+            .find_in_package(id, parent)
+            .or_else(|| self.find_file(id, folder, name, parent))
             .and_then(|part| self.trusted(part, skeleton.map(|unit| (parent, unit))));
         self.opened.insert(id.0, part.clone());
         part
     }
 
-    fn from_package(&self, id: DwoId, parent: &Dwarf<'a>) -> Option<Dwarf<'a>> {
+    fn find_in_package(&self, id: DwoId, parent: &Dwarf<'a>) -> Option<Dwarf<'a>> {
         self.package.as_ref()?.find_cu(id, parent).ok()?
     }
 
-    fn from_file(
+    fn find_file(
         &mut self,
         id: DwoId,
         folder: Option<Slice<'a>>,

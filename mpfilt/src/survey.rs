@@ -1,8 +1,8 @@
 //! All units of a file: which user types they declare, and whether the file can be trusted.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gimli::UnitHeader;
 
@@ -74,34 +74,46 @@ fn survey_file(
     progress.expect(bytes as u64);
     let threads = (bytes / BYTES_PER_THREAD + 1).min(crate::threads());
     let next = AtomicUsize::new(0);
-    let damaged = AtomicBool::new(false);
+    // The damage of the first damaged unit: units are taken in order, so which one that is depends on no race.
+    let damage: Mutex<Option<(usize, Damage)>> = Mutex::new(None);
     let results = Mutex::new(Vec::with_capacity(headers.len()));
-    let work = || -> Result<(), Damage> {
+    let work = || {
         let mut mine = Vec::new();
-        while let Some(header) = headers.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if damaged.load(Ordering::Relaxed) {
+        while lock(&damage).is_none() {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(header) = headers.get(index) else {
                 break;
+            };
+            match skim::skim(source, *header, wanted, &budget) {
+                Ok(types) => mine.push((place(header, supplementary), types)),
+                Err(found) => {
+                    let mut damage = lock(&damage);
+                    *damage =
+                        damage.take().into_iter().chain([(index, found)]).min_by_key(|(index, _)| *index);
+                }
             }
-            let types = skim::skim(source, header.clone(), wanted, &budget);
-            let types = types.inspect_err(|_| damaged.store(true, Ordering::Relaxed))?;
-            mine.push((place(header, supplementary), types));
             progress.done(header.length_including_self() as u64);
         }
-        results.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).append(&mut mine);
-        Ok(())
+        lock(&results).append(&mut mine);
     };
-    if threads == 1 {
-        work()?;
-    } else {
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let outcomes = workers.into_iter().map(|worker| worker.join().unwrap_or(Ok(())));
-            outcomes.fold(Ok(()), |all, one| all.and(one))
-        })?;
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            // Where no thread can be had, this one does the work.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    if let Some((_, damage)) = lock(&damage).take() {
+        return Err(damage);
     }
-    let mut units = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut units = std::mem::take(&mut *lock(&results));
     units.sort_by_key(|(place, _)| *place);
     Ok(units)
+}
+
+/// Locks; a thread that panicked has left nothing half done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Place of a unit's first byte.
@@ -116,9 +128,7 @@ fn place(header: &UnitHeader<Slice<'_>>, supplementary: bool) -> Place {
 /// The units of the supplementary file that the program's units import, directly or through others: the file
 /// serves all programs of its package, and the rest of it is about those.
 fn imported(own: &[(Place, UnitTypes)], supplementary: &[(Place, UnitTypes)]) -> Vec<(Place, UnitTypes)> {
-    let unit_of = |place: Place| {
-        supplementary.partition_point(|(start, _)| *start <= place).checked_sub(1)
-    };
+    let unit_of = |place: Place| supplementary.partition_point(|(start, _)| *start <= place).checked_sub(1);
     let mut reached = HashSet::new();
     let mut open: Vec<Place> = own.iter().flat_map(|(_, types)| &types.imports).copied().collect();
     while let Some(place) = open.pop() {

@@ -27,12 +27,12 @@ fn recorded() -> Workshop {
         profile.contexts.len() as u32 - 1
     };
     let main_foo = add(0, "main", "foo");
-    let foo = add(main_foo, "foo", "malloc");
+    let in_foo = add(main_foo, "foo", "malloc");
     let foo_bar = add(main_foo, "foo", "bar");
     let bar = add(foo_bar, "bar", "malloc");
     let main_otherbar = add(0, "main", "otherbar");
     let otherbar = add(main_otherbar, "otherbar", "malloc");
-    for (context, bytes) in [(foo, 24), (bar, 10), (otherbar, 7)] {
+    for (context, bytes) in [(in_foo, 24), (bar, 10), (otherbar, 7)] {
         let category = Category::of_size(bytes);
         profile.counters.push(Counter { context, category, allocs: 1, bytes, frees: 0, freed_bytes: 0 });
     }
@@ -95,7 +95,8 @@ fn the_named_profile_goes_to_a_pipe_or_a_file() {
     workshop.run(&format!("{} - < named.data 2>/dev/null | cmp - named.data", env!("CARGO_BIN_EXE_mpfilt")));
     assert_eq!(profile.contexts.len(), 7);
     // Nothing is left beside it.
-    let mut left: Vec<_> = fs::read_dir(workshop.path()).expect("folder").flatten().map(|of| of.file_name()).collect();
+    let mut left: Vec<_> =
+        fs::read_dir(workshop.path()).expect("folder").flatten().map(|of| of.file_name()).collect();
     left.sort();
     assert_eq!(left, ["a", "a.c", "mprof.data", "named.data"]);
 }
@@ -193,7 +194,11 @@ fn what_cannot_be_read_or_written_is_one_line() {
     );
     let nowhere = mpfilt(&workshop, &["-o", "gone/named.data"]);
     assert_eq!(nowhere.status.code(), Some(2));
-    assert!(stderr(&nowhere).starts_with("mpfilt: gone/named.data: cannot be written: "), "{}", stderr(&nowhere));
+    assert!(
+        stderr(&nowhere).starts_with("mpfilt: gone/named.data: cannot be written: "),
+        "{}",
+        stderr(&nowhere)
+    );
     let wrong = mpfilt(&workshop, &["--wrong"]);
     assert_eq!(wrong.status.code(), Some(2));
 }

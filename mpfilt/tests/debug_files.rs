@@ -29,7 +29,11 @@ fn build_id(path: PathBuf) -> String {
 }
 
 /// What `a` now gives: the frame as text, the types, the warnings.
-fn named(recording: &mut Recording, workshop: &Workshop, call: u64) -> (Vec<String>, Vec<String>, Vec<String>) {
+fn named(
+    recording: &mut Recording,
+    workshop: &Workshop,
+    call: u64,
+) -> (Vec<String>, Vec<String>, Vec<String>) {
     recording.sizes(&[321]);
     let frame = recording.frame(call);
     let warnings = text(&recording.name());
@@ -38,12 +42,13 @@ fn named(recording: &mut Recording, workshop: &Workshop, call: u64) -> (Vec<Stri
 
 const WHOLE: &str = "make a.c:4";
 const SYMBOL: &str = "make ?:0";
-const NO_DEBUG: &str =
-    "a: has no debug information: no lines, inlined functions and types (compile with -g)";
+const NO_DEBUG: &str = "a: has no debug information: no lines, inlined functions and types (compile with -g)";
 
 #[test]
 fn debug_information_in_the_file_itself() {
-    for options in ["-g", "-g -gdwarf-4", "-g -gdwarf-3", "-g -gz=zlib", "-g -gz=zlib-gnu", "-g -fdebug-types-section"] {
+    for options in
+        ["-g", "-g -gdwarf-4", "-g -gdwarf-3", "-g -gz=zlib", "-g -gz=zlib-gnu", "-g -fdebug-types-section"]
+    {
         let (workshop, call) = built(options);
         let mut recording = Recording::of(&workshop.file("a"));
         let (shown, types, warnings) = named(&mut recording, &workshop, call);
@@ -159,7 +164,8 @@ fn supplementary_files_are_read_with_the_files_that_share_them() {
     }
     let workshop = Workshop::new();
     // Enough in common for dwz to move it, and one type that only the other program has.
-    let shared: String = (0..40).map(|n| format!("struct shared_{n} {{ char bytes[{}]; }};\n", 321 + n)).collect();
+    let shared: String =
+        (0..40).map(|n| format!("struct shared_{n} {{ char bytes[{}]; }};\n", 321 + n)).collect();
     let header = format!("{shared}typedef struct shared_0 first;\n#include <stdlib.h>\n");
     let uses: String = (0..40).map(|n| format!("struct shared_{n} v{n};\n")).collect();
     for (file, own) in [("a", "own_a"), ("b", "own_b")] {
@@ -189,7 +195,9 @@ fn split_debug_information_is_read_where_it_lies() {
     for dwarf in ["-gdwarf-5", "-gdwarf-4"] {
         let workshop = Workshop::new();
         workshop.write("b.h", "static inline __attribute__((always_inline)) void *inner(int n) {\n  void *p = malloc(n); *(volatile char *)p = 0;\n  return p;\n}\n");
-        let text = PROGRAM.replace("void *make", "#include \"b.h\"\nvoid *make").replace("malloc(sizeof *c)", "inner(sizeof *c)");
+        let text = PROGRAM
+            .replace("void *make", "#include \"b.h\"\nvoid *make")
+            .replace("malloc(sizeof *c)", "inner(sizeof *c)");
         workshop.write("a.c", &text);
         workshop.run(&format!("gcc -O2 -g {dwarf} -gsplit-dwarf a.c -o a"));
         let call = workshop.call("a", "make", "malloc");

@@ -84,8 +84,8 @@ fn an_inlined_function_and_its_copy_are_one() {
     workshop.write("b.c", "#include \"a.h\"\nvoid *other(void) {\n  void *p = get(4);\n  *(volatile char *)p = 1;\n  return p;\n}\n");
     workshop.run("gcc -O2 -g a.c b.c -o a");
     let mut recording = Recording::of(&workshop.file("a"));
-    let [copy, first, second] = ["get", "inlining", "other"]
-        .map(|caller| recording.frame(workshop.call("a", caller, "malloc")));
+    let [copy, first, second] =
+        ["get", "inlining", "other"].map(|caller| recording.frame(workshop.call("a", caller, "malloc")));
     recording.name();
     assert_eq!(recording.shown(copy, &workshop), ["get a.h:3"]);
     assert_eq!(recording.shown(first, &workshop), ["get a.h:3", "inlining a.c:4"]);
@@ -154,11 +154,9 @@ fn cold_parts_belong_to_their_function() {
         workshop.run(&format!("g++ -O2 {debug} a.cpp -o a"));
         let hot = workshop.call("a", "work", "malloc");
         let cold = workshop.call("a", "work.cold", "__cxa_allocate_exception");
-        let size = u64::from_str_radix(
-            workshop.run("nm -S a | grep ' work$'").split(' ').nth(1).expect("size"),
-            16,
-        )
-        .expect("hexadecimal");
+        let size =
+            u64::from_str_radix(workshop.run("nm -S a | grep ' work$'").split(' ').nth(1).expect("size"), 16)
+                .expect("hexadecimal");
         let mut recording = Recording::of(&workshop.file("a"));
         let frames = [hot, cold].map(|address| recording.frame(address));
         recording.name();
@@ -191,7 +189,10 @@ fn clones_have_the_name_of_their_function() {
 fn assembly_has_its_symbol_and_lines() {
     let workshop = Workshop::new();
     workshop.write("f.s", ".globl f\n.type f,@function\nf:\n  subq $8,%rsp\n  call g\n  addq $8,%rsp\n  ret\n.size f,.-f\n.globl label\nlabel:\n  subq $8,%rsp\n  call g\n  addq $8,%rsp\n  ret\n.section .note.GNU-stack\n");
-    workshop.write("a.c", "void g(void) {}\nvoid f(void); void label(void);\nint main(void) { f(); label(); return 0; }\n");
+    workshop.write(
+        "a.c",
+        "void g(void) {}\nvoid f(void); void label(void);\nint main(void) { f(); label(); return 0; }\n",
+    );
     workshop.run("gcc -g f.s a.c -o a; gcc f.s a.c -o plain");
     for (file, lines) in [("a", ["f f.s:5", "label f.s:12"]), ("plain", ["f ?:0", "label ?:0"])] {
         let mut recording = Recording::of(&workshop.file(file));

@@ -69,7 +69,8 @@ fn damaged_files_do_no_harm() {
         let whole = fs::read(workshop.file("a")).expect("the program");
         let path = workshop.file("damaged");
         let object = object::File::parse(&*whole).expect("ELF");
-        let debug: Vec<_> = object.sections().filter(|of| of.name().is_ok_and(|name| name.contains("debug"))).collect();
+        let debug: Vec<_> =
+            object.sections().filter(|of| of.name().is_ok_and(|name| name.contains("debug"))).collect();
         let ranges: Vec<_> = debug.iter().filter_map(ObjectSection::file_range).collect();
         let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
         for cut in (0..whole.len()).step_by(whole.len() / 60) {
@@ -116,9 +117,7 @@ fn crafted(sections: &str) -> Vec<String> {
 
 /// A unit header for DWARF 4 with an abbreviation table at `abbreviations`.
 fn unit(abbreviations: &str, entries: &str) -> String {
-    format!(
-        ".section .debug_info\n.long 9f-8f\n8: .value 4\n.long {abbreviations}\n.byte 8\n{entries}\n9:\n"
-    )
+    format!(".section .debug_info\n.long 9f-8f\n8: .value 4\n.long {abbreviations}\n.byte 8\n{entries}\n9:\n")
 }
 
 /// Abbreviation 1 is a compilation unit with its code; others follow.
@@ -208,8 +207,9 @@ fn references_in_circles_end() {
     let abbreviations = format!(
         "{UNIT_ABBREVIATION}.byte 2,0x2e,0, 0x11,1, 0x12,7, 0x31,0x13, 0,0\n.byte 3,0x16,0, 3,8, 0x49,0x13, 0,0, 0\n"
     );
-    let entries =
-        format!("{UNIT_ENTRY}3: .byte 2\n.quad _start\n.quad 64\n.long 3b-8b+4\n2: .byte 3\n.asciz \"t\"\n.long 2b-8b+4\n.byte 0\n");
+    let entries = format!(
+        "{UNIT_ENTRY}3: .byte 2\n.quad _start\n.quad 64\n.long 3b-8b+4\n2: .byte 3\n.asciz \"t\"\n.long 2b-8b+4\n.byte 0\n"
+    );
     assert_eq!(crafted(&(abbreviations + &unit("0", &entries))), [""; 0]);
 }
 
@@ -220,7 +220,10 @@ fn a_section_cannot_claim_any_size() {
     workshop.run("gcc -g -gz -Wl,--build-id=none a.c -o a");
     let mut bytes = fs::read(workshop.file("a")).expect("the program");
     let object = object::File::parse(&*bytes).expect("ELF");
-    let info = object.section_by_name(".debug_info").and_then(|of| of.compressed_file_range().ok()).expect("section");
+    let info = object
+        .section_by_name(".debug_info")
+        .and_then(|of| of.compressed_file_range().ok())
+        .expect("section");
     // The compression header before the data: type, reserved, size, alignment (gABI, "Section Compression").
     let size = info.offset as usize - 16;
     bytes[size..size + 8].copy_from_slice(&(1u64 << 60).to_le_bytes());

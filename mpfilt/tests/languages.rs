@@ -53,7 +53,8 @@ fn cpp_names_are_for_people() {
         let mut recording = Recording::of(&workshop.file("a"));
         for (linkage_name, name) in CPP_NAMES {
             // clang names lambdas differently.
-            let (linkage_name, name) = match compiler.starts_with("clang") && linkage_name.starts_with("_ZZ") {
+            let (linkage_name, name) = match compiler.starts_with("clang") && linkage_name.starts_with("_ZZ")
+            {
                 true => ("_ZZ4mainENK3$_0clEv", "main::$_0"),
                 false => (linkage_name, name),
             };
@@ -72,10 +73,12 @@ fn an_inlined_constructor_is_the_constructor() {
         "#include <cstdlib>\nstruct S {\n  void *p;\n  inline S(int n) {\n    p = malloc(n);\n    \
          *(volatile char *)p = 1;\n  }\n};\n",
     );
-    let part = "#include \"s.h\"\n__attribute__((noinline)) void *NAME(int n) {\n  S s(n);\n  return s.p;\n}\n";
+    let part =
+        "#include \"s.h\"\n__attribute__((noinline)) void *NAME(int n) {\n  S s(n);\n  return s.p;\n}\n";
     workshop.write("f.cpp", &part.replace("NAME", "f"));
     workshop.write("g.cpp", &part.replace("NAME", "g"));
-    workshop.write("a.cpp", "void *f(int); void *g(int);\nint main(int c, char **) { return f(c) == g(c); }\n");
+    workshop
+        .write("a.cpp", "void *f(int); void *g(int);\nint main(int c, char **) { return f(c) == g(c); }\n");
     workshop.run("g++ -O2 -g -c f.cpp; g++ -O0 -g -c g.cpp; g++ -g a.cpp f.o g.o -o a");
     let mut recording = Recording::of(&workshop.file("a"));
     let inlined = recording.frame(workshop.call("a", "_Z1fi", "malloc"));
@@ -127,7 +130,8 @@ int main(int c, char **) {
         let calls: Vec<u64> = of_cpp.flat_map(|name| workshop.calls("a", name, "malloc")).collect();
         let frames: Vec<_> = calls.iter().map(|&call| recording.frame(call)).collect();
         recording.name();
-        let mut found: Vec<_> = frames.iter().map(|&frame| recording.function_names(frame)[0].clone()).collect();
+        let mut found: Vec<_> =
+            frames.iter().map(|&frame| recording.function_names(frame)[0].clone()).collect();
         found.sort();
         found.dedup();
         assert_eq!(found, names, "{compiler}");
@@ -176,10 +180,13 @@ fn rust_names_are_for_people() {
         let make_frame = recording.frame(start + 1);
         let stock = recording.frame(workshop.call("shop", &stock_name, &make_name));
         recording.name();
-        assert_eq!(recording.shown(stock, &workshop), [format!(
-            "{} shop.rs:13",
-            if make.ends_with('>') { "<shop::shop::Shelf>::stock" } else { "shop::shop::Shelf::stock" }
-        )]);
+        assert_eq!(
+            recording.shown(stock, &workshop),
+            [format!(
+                "{} shop.rs:13",
+                if make.ends_with('>') { "<shop::shop::Shelf>::stock" } else { "shop::shop::Shelf::stock" }
+            )]
+        );
         assert_eq!(recording.function_names(make_frame).last().map(String::as_str), Some(make));
     }
 }

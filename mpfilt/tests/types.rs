@@ -35,7 +35,12 @@ int main() { return make_widget() == NULL; }
 
 #[test]
 fn the_papers_program_has_widgets() {
-    for compiler in ["gcc -g", "gcc -g -gdwarf-4 -fdebug-types-section", "gcc -g -fdebug-types-section", "gcc -g -O2 -flto"] {
+    for compiler in [
+        "gcc -g",
+        "gcc -g -gdwarf-4 -fdebug-types-section",
+        "gcc -g -fdebug-types-section",
+        "gcc -g -O2 -flto",
+    ] {
         assert_eq!(types(WIDGETS, compiler, &[204]), [["widget"]], "{compiler}");
     }
     if has_tool("clang") {
@@ -65,8 +70,12 @@ fn c_types_are_structs_unions_and_typedefs_of_them() {
         array r; widgets s; opaque *o;
         int main(void) { struct local { char b[104]; } l = {{0}}; return l.b[0]; }
     "#;
-    let expected: [&[&str]; 4] =
-        [&["constant", "gadget", "widget"], &["again", "choice", "nameless"], &["inner", "outer"], &["local"]];
+    let expected: [&[&str]; 4] = [
+        &["constant", "gadget", "widget"],
+        &["again", "choice", "nameless"],
+        &["inner", "outer"],
+        &["local"],
+    ];
     for compiler in ["gcc -g", "gcc -g -fdebug-types-section", "gcc -g -gdwarf-4 -fdebug-types-section"] {
         assert_eq!(types(source, compiler, &[101, 102, 103, 104]), expected, "{compiler}");
     }

@@ -59,7 +59,8 @@ impl Workshop {
 
     fn calls_that(&self, file: &str, caller: &str, wanted: impl Fn(&str) -> bool) -> Vec<u64> {
         let text = self.run(&format!("objdump -d --no-show-raw-insn {file}"));
-        let starts: Vec<String> = self.symbols(file, caller).iter().map(|of| format!("{of:016x} <")).collect();
+        let starts: Vec<String> =
+            self.symbols(file, caller).iter().map(|of| format!("{of:016x} <")).collect();
         let functions = text.split("\n\n").map(str::trim_start);
         let bodies = functions.filter(|body| starts.iter().any(|start| body.starts_with(start)));
         let instructions: Vec<(u64, &str)> = bodies
