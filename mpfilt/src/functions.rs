@@ -41,7 +41,7 @@ pub(crate) struct Units<'d, 'a> {
     headers: Vec<UnitHeader<Slice<'a>>>,
     read: RefCell<HashMap<usize, Option<Rc<Unit<'a>>>>>,
     /// Scopes of units, by split part and offset.
-    scopes: RefCell<HashMap<(u64, usize), Rc<Scopes>>>,
+    scopes: RefCell<HashMap<(u64, usize), Rc<Scopes<'a>>>>,
     supplementary: Option<Box<Units<'d, 'a>>>,
 }
 

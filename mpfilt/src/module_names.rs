@@ -117,6 +117,8 @@ impl Job<'_> {
         names.table = resolver.finish();
         let (frames, unnamed) = self.unnamed(&names.table);
         if found_image && unnamed >= UNNAMED.0 && unnamed * UNNAMED.1 >= frames {
+            // It has no debug information either.
+            problems.retain(|problem| *problem != Problem::NoDebugInformation);
             problems.push(Problem::NoSymbols { unnamed, frames });
         }
         names

@@ -8,15 +8,17 @@ use crate::dwarf::{Dwarf, Unit};
 /// Longest chain of references of a parameter's type that is followed.
 const MAX_TYPE_CHAIN: usize = 8;
 
+/// How older versions of gcc name the class of a lambda.
+const LAMBDA: &[u8] = b"<lambda";
 /// How many scopes before a lambda are looked at for others like it.
 const MAX_SIBLINGS: usize = 4096;
 
 /// The namespaces, classes and functions of a unit, by offset.
 #[derive(Debug, Default)]
-pub(crate) struct Scopes(Vec<Scope>);
+pub(crate) struct Scopes<'a>(Vec<Scope<'a>>);
 
 #[derive(Debug)]
-struct Scope {
+struct Scope<'a> {
     /// Offset of its entry.
     start: usize,
     /// Offset of the first entry after those inside it.
@@ -25,7 +27,7 @@ struct Scope {
     parent: Option<usize>,
     kind: Kind,
     /// `DW_AT_name` of a namespace or class.
-    name: Vec<u8>,
+    name: &'a [u8],
     /// For a lambda its call operator.
     call_operator: Option<usize>,
 }
@@ -48,15 +50,15 @@ pub(crate) struct Around {
     pub(crate) call_operator: bool,
 }
 
-impl Scopes {
+impl<'a> Scopes<'a> {
     /// Reads a unit; where it cannot be read, what comes before.
-    pub(crate) fn of(dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> Self {
+    pub(crate) fn of(dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> Self {
         let mut scopes = Scopes::default();
         let _ = scopes.read(dwarf, unit);
         scopes
     }
 
-    fn read(&mut self, dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> gimli::Result<()> {
+    fn read(&mut self, dwarf: &Dwarf<'a>, unit: &Unit<'a>) -> gimli::Result<()> {
         let mut entries = unit.entries_raw(None)?;
         let mut open: Vec<(isize, usize)> = Vec::new();
         while !entries.is_empty() {
@@ -74,19 +76,23 @@ impl Scopes {
                 entries.skip_attributes(abbreviation.attributes())?;
                 continue;
             };
-            let mut name = Vec::new();
-            for specification in abbreviation.attributes() {
-                let attribute = entries.read_attribute(*specification)?;
-                if attribute.name() == gimli::DW_AT_name {
-                    name = dwarf
-                        .attr_string(unit, attribute.value())
-                        .map_or_else(|_| Vec::new(), |of| of.to_vec());
+            let parent = open.last().map(|&(_, scope)| scope);
+            let mut name: &[u8] = &[];
+            // Of functions only a nameless class's call operator is of interest.
+            let class = parent
+                .filter(|&class| self.0[class].name.is_empty() || self.0[class].name.starts_with(LAMBDA));
+            if kind == Kind::Function && class.is_none() {
+                entries.skip_attributes(abbreviation.attributes())?;
+            } else {
+                for specification in abbreviation.attributes() {
+                    let attribute = entries.read_attribute(*specification)?;
+                    if attribute.name() == gimli::DW_AT_name {
+                        name = dwarf.attr_string(unit, attribute.value()).map_or(&[], |of| of.slice());
+                    }
                 }
             }
-            let parent = open.last().map(|&(_, scope)| scope);
-            if let Some(class) = parent.filter(|_| kind == Kind::Function && name == b"operator()") {
-                let class = &mut self.0[class];
-                class.call_operator.get_or_insert(start);
+            if let Some(class) = class.filter(|_| kind == Kind::Function && name == b"operator()") {
+                self.0[class].call_operator.get_or_insert(start);
             }
             open.push((depth, self.0.len()));
             self.0.push(Scope { start, end: usize::MAX, parent, kind, name, call_operator: None });
@@ -113,7 +119,7 @@ impl Scopes {
                     around.names.push(b"(anonymous namespace)".into())
                 }
                 Kind::Class if scope.name.is_empty() => around.names.push(b"(anonymous class)".into()),
-                _ => around.names.push(scope.name.clone()),
+                _ => around.names.push(scope.name.to_vec()),
             }
             next = scope.parent;
         }
@@ -235,7 +241,7 @@ impl Scopes {
                 while let Some(scope) =
                     next.map(|index| &self.0[index]).filter(|of| of.kind != Kind::Function)
                 {
-                    qualified = format!("{}::{qualified}", String::from_utf8_lossy(&scope.name));
+                    qualified = format!("{}::{qualified}", String::from_utf8_lossy(scope.name));
                     next = scope.parent;
                 }
                 qualified
@@ -244,9 +250,9 @@ impl Scopes {
     }
 }
 
-impl Scope {
+impl Scope<'_> {
     fn is_lambda(&self) -> bool {
-        let nameless = self.name.is_empty() || self.name.starts_with(b"<lambda");
+        let nameless = self.name.is_empty() || self.name.starts_with(LAMBDA);
         self.kind == Kind::Class && nameless && self.call_operator.is_some()
     }
 }
