@@ -22,6 +22,7 @@ const MAX_FRAMES: usize = 200;
 
 /// Looks up addresses of one module, first in its debug information, then in its symbol tables.
 pub(crate) struct Resolver<'r, 'o, 'a> {
+    /// The module of the frame that is being looked up.
     module: u32,
     debug: Option<DebugInfo<'r, 'o, 'a>>,
     symbols: &'r Symbols<'a>,
@@ -125,15 +126,16 @@ where
 }
 
 impl<'r, 'o, 'a> Resolver<'r, 'o, 'a> {
-    pub(crate) fn new(module: u32, debug: Option<DebugInfo<'r, 'o, 'a>>, symbols: &'r Symbols<'a>) -> Self {
-        Resolver { module, debug, symbols, table: NameTable::default() }
+    pub(crate) fn new(debug: Option<DebugInfo<'r, 'o, 'a>>, symbols: &'r Symbols<'a>) -> Self {
+        Resolver { module: 0, debug, symbols, table: NameTable::default() }
     }
 
-    /// Names one frame, a `Code` frame of the module, if anything is known about it.
+    /// Names one frame, a `Code` frame of a module that is this file, if anything is known about it.
     pub(crate) fn resolve(&mut self, frame: Frame) {
-        let Frame::Code { address, .. } = frame else {
+        let Frame::Code { module, address, .. } = frame else {
             return;
         };
+        self.enter(module);
         let Some(lookup) = frame.lookup_address().filter(|&lookup| lookup < u64::MAX) else {
             return;
         };
@@ -144,6 +146,15 @@ impl<'r, 'o, 'a> Resolver<'r, 'o, 'a> {
             frames.extend(self.symbol_frame(locations.first(), address, lookup));
         }
         self.table.site(frame, frames);
+    }
+
+    /// Goes on with frames of another module: its functions have ids of their own.
+    fn enter(&mut self, module: u32) {
+        if self.module != module {
+            let known = self.debug.iter().flat_map(|debug| debug.known.values());
+            known.for_each(|known| known.function.set(None));
+            self.module = module;
+        }
     }
 
     /// What was found.

@@ -204,6 +204,24 @@ fn assembly_has_its_symbol_and_lines() {
 }
 
 #[test]
+fn a_file_that_was_loaded_twice_is_two_modules() {
+    let workshop = Workshop::new();
+    workshop.write("a.c", INLINED);
+    workshop.run("gcc -O0 -g a.c -o a");
+    let mut recording = Recording::of(&workshop.file("a"));
+    assert_eq!(recording.module(&workshop.file("a")), 1);
+    let address = workshop.call("a", "main", "outer");
+    let frames = [0, 1].map(|module| recording.add(Frame::Code { module, address, interrupted: false }));
+    recording.name();
+    let modules = frames.map(|frame| {
+        let function = recording.frames(frame)[0].function;
+        recording.names().functions[function as usize].module
+    });
+    assert_eq!(modules, [Some(0), Some(1)]);
+    assert_eq!(recording.shown(frames[1], &workshop), ["main a.c:14"]);
+}
+
+#[test]
 fn the_same_input_gives_the_same_names() {
     let workshop = Workshop::new();
     workshop.write("a.c", INLINED);
