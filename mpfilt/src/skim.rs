@@ -440,7 +440,10 @@ impl<'s, 'a> Skim<'s, 'a> {
         while let Some(parent) = outermost.and_then(|scope| self.scopes[scope].parent) {
             outermost = Some(parent);
         }
-        let root = outermost.and_then(|scope| self.scopes[scope].name).and_then(|name| self.text(name));
+        // Wide boxes stand outside of all namespaces, with a whole path as their name.
+        let root = outermost.map_or(details.name, |scope| self.scopes[scope].name);
+        let root =
+            root.and_then(|name| self.text(name)).and_then(|name| name.split(|&byte| byte == b':').next());
         let folder = self.unit.comp_dir.map_or(&[][..], |folder| folder.slice());
         let name = self.unit.name.map_or(&[][..], |name| name.slice());
         root.is_some_and(|root| CRATES.contains(&root))

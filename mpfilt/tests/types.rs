@@ -161,14 +161,17 @@ fn rust_types_are_structs_enums_with_data_and_unions() {
             let flat = if number > 3 { Flat::A } else { Flat::B };
             let empty = Empty;
             let bytes: Vec<u8> = std::env::args().map(|argument| argument.len() as u8).collect();
-            println!("{}", bytes.len() as u64 + closure() + generic.t as u64 + matches!(flat, Flat::A) as u64);
+            let wide: Vec<Box<dyn Fn() -> u64>> = vec![Box::new(closure)];
+            println!("{}", bytes.len() as u64 + wide[0]() + generic.t as u64 + matches!(flat, Flat::A) as u64);
             std::mem::forget((tree, choice, generic, empty));
         }
     "#;
-    let found = types(source, "rustc --edition 2024 -g", &[416, 0, 1, 24]);
+    let found = types(source, "rustc --edition 2024 -g", &[416, 0, 1, 24, 16]);
     assert_eq!(found[0], ["a::Choice", "a::Gen<u8>", "a::Item", "a::Tree"]);
     assert_eq!(found[1], [""; 0]);
     assert!(found[3].contains(&"(alloc::vec::Vec<u8, alloc::alloc::Global>)".into()), "{:?}", found[3]);
+    let boxed = "(alloc::boxed::Box<dyn core::ops::function::Fn<(), Output=u64>, alloc::alloc::Global>)";
+    assert!(found[4].contains(&boxed.into()), "{:?}", found[4]);
     assert!(found.concat().iter().all(|name| name.starts_with('(') || name.starts_with("a::")), "{found:?}");
     assert!(!found.concat().iter().any(|name| name.contains("((") || name.contains("({")), "{found:?}");
 }
