@@ -1,4 +1,5 @@
-//! Replays what fuzzing found to be different from each other (`fuzz/fuzz_targets/read.rs`).
+//! Replays what fuzzing (`fuzz/fuzz_targets/read.rs`) found: the smallest file for each message of the reader, named
+//! after it; `sealed` where it comes after the checksums were put right.
 #![cfg(feature = "std")]
 
 mod common;
@@ -17,7 +18,7 @@ fn the_corpus_holds_what_must_hold() {
         hostile::check(&hostile::sealed(&bytes));
         files += 1;
     }
-    assert!(files >= 1, "no files in {folder}");
+    assert!(files > 100, "{files} files in {folder}");
 }
 
 #[test]
