@@ -288,7 +288,7 @@ impl Drawing<'_> {
                 bracket: self_bracket(own.usage.bytes, whole),
                 sizes: breakdown(&own.bytes, own.usage.bytes, marks),
                 fractions: breakdown(&own.bytes, whole, marks),
-                name: self.indented(*member),
+                name: self.indented(member),
                 ..Fields::default()
             };
             line(out, &self.line(&fields))?;
