@@ -101,6 +101,14 @@ pub fn generation() -> u32 {
     GENERATION.load(Ordering::Acquire)
 }
 
+/// From now on each chain is compared with the reference unwinder's.
+pub fn start_verifying() {
+    OPTIONS.verify.store(true, Ordering::Relaxed);
+    for heap in heap::all() {
+        heap.attention().fetch_or(heap::VERIFY, Ordering::Release);
+    }
+}
+
 /// Code is about to be unloaded, or has been, or other code is about to be loaded: all that was derived from code
 /// addresses is to be forgotten.
 pub fn step_generation() {
