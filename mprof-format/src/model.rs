@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
+pub use crate::kinds::{Bin, Category, Counter, Frame, LAST_BIN, ModuleKind, Reason, SourceFrame, Special};
+
 /// One process image's profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
@@ -17,12 +19,28 @@ pub struct Profile {
     pub threads: Vec<Thread>,
     /// The calling-context tree. Index = context id; a parent's id is always smaller than its children's.
     pub contexts: Vec<Context>,
-    /// What was allocated where: at most one for each (context, category).
+    /// What was allocated where: at most one for each (context, category), in the order of these.
     pub counters: Vec<Counter>,
     /// Allocations by size, by rising size.
     pub bins: Vec<Bin>,
     /// What `mpfilt` found out about the addresses; `None` in a file that comes straight from a program.
     pub names: Option<Names>,
+    /// Records of kinds that this version does not know, in file order, as they stood in the file: a newer
+    /// writer's data survives a reading and writing by an older `mpfilt`.
+    pub extra: Vec<RawRecord>,
+    /// Part of the file, or of the file that this one was made from, was lost: the numbers are too small.
+    pub incomplete: bool,
+}
+
+/// A record as it stands in the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RawRecord {
+    /// Its kind.
+    pub tag: u16,
+    /// Its flags.
+    pub flags: u16,
+    /// Its contents.
+    pub payload: Vec<u8>,
 }
 
 /// The process that a profile describes and how the profile came to be written.
@@ -52,33 +70,6 @@ pub struct Process {
     pub unrecorded: u64,
 }
 
-/// Why a profile was written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Reason {
-    /// Not said, or a reason that this reader does not know.
-    #[default]
-    Unknown,
-    /// `exit` or return from `main`, after all destructors.
-    Exit,
-    /// `_exit` or `_Exit`.
-    ImmediateExit,
-    /// `quick_exit`.
-    QuickExit,
-    /// Just before `exec`.
-    Exec,
-    /// `abort`.
-    Abort,
-    /// A fatal signal.
-    Signal,
-    /// A snapshot asked for by a signal; the program went on.
-    Snapshot,
-    /// A periodic write asked for by `set_mprof_autosave`; the program went on.
-    Autosave,
-    /// `mprof_stop`.
-    Stop,
-}
-
 /// A loaded object, or what stands in for one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Module {
@@ -94,19 +85,6 @@ pub struct Module {
     pub start: u64,
     /// Length of its mapping, bytes.
     pub length: u64,
-}
-
-/// Kinds of modules.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ModuleKind {
-    /// An ELF file: the program or a shared library.
-    #[default]
-    File,
-    /// The kernel's vdso.
-    Vdso,
-    /// A kind that this reader does not know.
-    Other(u8),
 }
 
 /// A thread record: one thread, or all that began in the same function.
@@ -129,132 +107,6 @@ pub struct Context {
     pub parent: Option<u32>,
     /// The frame that this node adds to its parent's chain.
     pub frame: Frame,
-}
-
-/// One frame of a call chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Frame {
-    /// The top of the tree for this thread record.
-    Thread(u32),
-    /// Something that is no address.
-    Special(Special),
-    /// Code in a module.
-    Code {
-        /// Module id.
-        module: u32,
-        /// Address as in the module's file (run-time address − bias). It is the return address, or the next
-        /// instruction where the frame was interrupted by a signal.
-        address: u64,
-        /// The frame was interrupted, not calling: its code is at `address`, else at `address − 1`.
-        interrupted: bool,
-    },
-    /// Code outside all modules (generated at run time), by run-time address; `interrupted` as above.
-    Anonymous {
-        /// Run-time address.
-        address: u64,
-        /// As in `Code`.
-        interrupted: bool,
-    },
-}
-
-impl Frame {
-    /// The address whose function, line and inlined frames describe this frame (the call, not the instruction
-    /// after it); `None` for frames that are no code.
-    pub fn lookup_address(&self) -> Option<u64> {
-        match *self {
-            Frame::Code { address, interrupted, .. } | Frame::Anonymous { address, interrupted } => {
-                Some(if interrupted { address } else { address.wrapping_sub(1) })
-            }
-            _ => None,
-        }
-    }
-}
-
-/// Frames that stand for something else than an address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Special {
-    /// The chain could not be followed further out: `[unknown]`.
-    Unknown,
-    /// Outer callers were left out on purpose (`MPROF_DEPTH`, or too many contexts): `...`.
-    Truncated,
-    /// A kind that this reader does not know.
-    Other(u32),
-}
-
-/// What was allocated at the end of one chain, in one category.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counter {
-    /// Context id.
-    pub context: u32,
-    /// Category of the objects.
-    pub category: Category,
-    /// Objects allocated.
-    pub allocs: u64,
-    /// Bytes allocated, as asked for.
-    pub bytes: u64,
-    /// Objects of these that were freed.
-    pub frees: u64,
-    /// Bytes of these that were freed.
-    pub freed_bytes: u64,
-}
-
-impl Counter {
-    /// Objects never freed.
-    pub fn kept(&self) -> u64 {
-        self.allocs.saturating_sub(self.frees)
-    }
-
-    /// Bytes never freed.
-    pub fn kept_bytes(&self) -> u64 {
-        self.bytes.saturating_sub(self.freed_bytes)
-    }
-}
-
-/// Category of an object: by size for C, by type for Lisp.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Category {
-    /// s: up to 32 bytes.
-    Small,
-    /// m: 33 to 256 bytes.
-    Medium,
-    /// l: 257 to 2048 bytes.
-    Large,
-    /// x: over 2048 bytes.
-    ExtraLarge,
-    /// A category that this reader does not know.
-    Other(u8),
-}
-
-impl Category {
-    /// The category of an object of `size` bytes (paper, section 2.4, note 2).
-    pub const fn of_size(size: u64) -> Category {
-        match size {
-            0..=32 => Category::Small,
-            33..=256 => Category::Medium,
-            257..=2048 => Category::Large,
-            _ => Category::ExtraLarge,
-        }
-    }
-}
-
-/// The largest size with a bin of its own, bytes; larger objects share one bin.
-pub const LAST_BIN: u64 = 1024;
-
-/// Allocations of one size, or of all sizes over [`LAST_BIN`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Bin {
-    /// Size in bytes; `None` for the bin of all larger sizes, which is the last where it is there.
-    pub size: Option<u64>,
-    /// Objects allocated.
-    pub allocs: u64,
-    /// Objects freed.
-    pub frees: u64,
-    /// Bytes allocated.
-    pub bytes: u64,
-    /// Bytes freed.
-    pub freed_bytes: u64,
 }
 
 /// What `mpfilt` adds.
@@ -291,20 +143,6 @@ pub struct Function {
 pub struct Site {
     /// Innermost first.
     pub frames: Vec<SourceFrame>,
-}
-
-/// One function at one code address.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SourceFrame {
-    /// Function id.
-    pub function: u32,
-    /// Call site: file id, if known.
-    pub file: Option<u32>,
-    /// Call site: line; 0 where unknown.
-    pub line: u32,
-    /// Offset of the frame's address from the start of the machine function, bytes (inlined frames carry that of
-    /// the function they are inlined into).
-    pub offset: u64,
 }
 
 /// A user type.

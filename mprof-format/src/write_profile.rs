@@ -1,0 +1,121 @@
+//! Writes a whole profile, as `mpfilt` does.
+
+use crate::layout::FILE_INCOMPLETE;
+use crate::model::{Names, Profile};
+use crate::write::{
+    FunctionRef, MIN_BUFFER, ModuleRef, ProcessRef, Sink, ThreadRef, TypeRef, WriteError, Writer, site_bound,
+    string_bound,
+};
+use std::io;
+
+/// Bytes a record, unless one entry is longer.
+const RECORD: usize = 64 * 1024;
+
+/// Any [`io::Write`] as a [`Sink`].
+#[derive(Debug)]
+pub struct IoSink<W>(pub W);
+
+impl<W: io::Write> Sink for IoSink<W> {
+    type Error = io::Error;
+
+    fn write_all(&mut self, bytes: &[u8]) -> Result<(), io::Error> {
+        self.0.write_all(bytes)
+    }
+}
+
+/// Writes `profile` as a file of the current version, nothing cut. Records of unknown kinds (`profile.extra`)
+/// come last. Does not flush `out`.
+///
+/// # Errors
+/// Those of `out`, and `InvalidInput` where the profile breaks a rule of the model (an index that points
+/// nowhere, bins out of order …); `out` then holds an unfinished file.
+pub fn write_profile(profile: &Profile, out: &mut impl io::Write) -> io::Result<()> {
+    let mut buffer = vec![0; MIN_BUFFER + RECORD.max(longest_entry(profile))];
+    let mut writer = Writer::new(IoSink(out), &mut buffer);
+    match write_all(profile, &mut writer).and_then(|()| writer.finish()) {
+        Ok(_) => Ok(()),
+        Err(WriteError::Sink(error)) => Err(error),
+        Err(error) => Err(io::Error::new(io::ErrorKind::InvalidInput, error.to_string())),
+    }
+}
+
+fn write_all<S: Sink>(profile: &Profile, writer: &mut Writer<'_, S>) -> Result<(), WriteError<S::Error>> {
+    writer.header(if profile.incomplete { FILE_INCOMPLETE } else { 0 })?;
+    let process = &profile.process;
+    writer.process(&ProcessRef {
+        pid: process.pid,
+        parent_pid: process.parent_pid,
+        program: &process.program,
+        start_unix_ns: process.start_unix_ns,
+        elapsed_ns: process.elapsed_ns,
+        reason: process.reason,
+        signal: process.signal,
+        depth_limit: process.depth_limit,
+        reentrant_events: process.reentrant_events,
+        unrecorded: process.unrecorded,
+    })?;
+    for argument in &process.arguments {
+        writer.argument(argument)?;
+    }
+    for module in &profile.modules {
+        let (kind, path, build_id) = (module.kind, &module.path, &module.build_id);
+        let (bias, start, length) = (module.bias, module.start, module.length);
+        writer.module(&ModuleRef { kind, path, build_id, bias, start, length })?;
+    }
+    for thread in &profile.threads {
+        let (name, tid, count, start) = (&thread.name, thread.tid, thread.count, thread.start);
+        writer.thread(&ThreadRef { name, tid, count, start })?;
+    }
+    for context in &profile.contexts {
+        writer.context(context.parent, context.frame)?;
+    }
+    for counter in &profile.counters {
+        writer.counter(counter)?;
+    }
+    for bin in &profile.bins {
+        writer.bin(bin)?;
+    }
+    if let Some(names) = &profile.names {
+        write_names(names, writer)?;
+    }
+    for record in &profile.extra {
+        writer.raw(record.tag, record.flags, &record.payload)?;
+    }
+    Ok(())
+}
+
+fn write_names<S: Sink>(names: &Names, writer: &mut Writer<'_, S>) -> Result<(), WriteError<S::Error>> {
+    writer.names()?;
+    for file in &names.files {
+        writer.file(file)?;
+    }
+    for function in &names.functions {
+        let (name, linkage_name) = (&function.name, &function.linkage_name);
+        let (module, file, line) = (function.module, function.file, function.line);
+        writer.function(&FunctionRef { name, linkage_name, module, file, line })?;
+    }
+    for (&frame, site) in &names.sites {
+        writer.site(frame, &site.frames)?;
+    }
+    for user_type in &names.types {
+        let (size, system, name, module) =
+            (user_type.size, user_type.system, &user_type.name, user_type.module);
+        writer.user_type(&TypeRef { size, system, name, module })?;
+    }
+    Ok(())
+}
+
+/// Bytes of buffer with which nothing in `profile` is cut.
+fn longest_entry(profile: &Profile) -> usize {
+    let process = [&profile.process.program].into_iter().chain(&profile.process.arguments);
+    let modules = profile.modules.iter().flat_map(|module| [&module.path, &module.build_id]);
+    let threads = profile.threads.iter().map(|thread| &thread.name);
+    let strings = process.chain(modules).chain(threads).map(Vec::len).max().unwrap_or(0);
+    let Some(names) = &profile.names else { return string_bound(strings) };
+    let functions = names.functions.iter().flat_map(|function| [&function.name, &function.linkage_name]);
+    let types = names.types.iter().map(|user_type| &user_type.name);
+    let strings =
+        names.files.iter().chain(functions).chain(types).map(Vec::len).max().unwrap_or(0).max(strings);
+    let frames = names.sites.values().map(|site| site.frames.len()).max().unwrap_or(0);
+    string_bound(strings).max(site_bound(frames))
+}
