@@ -35,7 +35,7 @@ void *malloc(size_t size) { return take(16, size); }
 void *memalign(size_t alignment, size_t size) { return take(alignment, size); }
 void *aligned_alloc(size_t alignment, size_t size) { return take(alignment, size); }
 void *valloc(size_t size) { return take(4096, size); }
-void *pvalloc(size_t size) { return take(4096, (size + 4095) & ~(size_t)4095); }
+void *pvalloc(size_t size) { return take(4096, size + 4095 < size ? size : (size + 4095) & ~(size_t)4095); }
 void *realloc(void *object, size_t size) { return change(object, size); }
 void free(void *object) { (void)object; }
 size_t malloc_usable_size(void *object) { return size_of(object); }

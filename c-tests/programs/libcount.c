@@ -175,5 +175,6 @@ void *valloc(size_t size) { return take((size_t)getpagesize(), size); }
 
 void *pvalloc(size_t size) {
     size_t page = (size_t)getpagesize();
+    if (size > SIZE_MAX - page) return errno = ENOMEM, (void *)0;
     return take(page, (size + page - 1) & ~(page - 1));
 }

@@ -1,11 +1,11 @@
 //! Compiling test programs, once for each (sources, flags, compiler): the results are kept in cargo's target folder.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use crate::process::succeed;
@@ -69,10 +69,12 @@ fn fingerprint(steps: &[Step]) -> String {
     for step in steps {
         step.hash(&mut hasher);
         version(&compiler(&step.source)).hash(&mut hasher);
-        let path = programs_folder().join(&step.source);
+    }
+    let sources = steps.iter().map(|step| step.source.as_str());
+    for name in sources.chain(["check.h", "stepping.h"]) {
+        let path = programs_folder().join(name);
         fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())).hash(&mut hasher);
     }
-    fs::read(programs_folder().join("check.h")).expect("check.h is there").hash(&mut hasher);
     let name = steps.last().expect("something to compile").output.replace('/', "_");
     format!("{name}-{:016x}", hasher.finish())
 }

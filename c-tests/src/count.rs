@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mprof_format::model::Profile;
+
 use crate::compile::{Step, compile};
-use crate::facts::Facts;
+use crate::facts::{Totals, total_of};
 
 /// What one process image asked of the C library.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,7 +40,8 @@ impl Counts {
     /// When it is none.
     pub fn read(path: &Path) -> Counts {
         let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let mut words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8 bytes")));
+        let mut words =
+            bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8 bytes")));
         let mut next = || words.next().unwrap_or_else(|| panic!("{}: too short", path.display()));
         assert_eq!(next(), MAGIC, "{} is not a file of libcount's", path.display());
         Counts {
@@ -73,9 +76,9 @@ impl Counts {
     ///
     /// # Panics
     /// When a total differs.
-    pub fn assert_agrees(&self, facts: &Facts) {
-        let total = facts.total();
-        let who = format!("process {} ({})", self.pid, facts.program());
+    pub fn assert_agrees(&self, profile: &Profile) {
+        let total: Totals = total_of(profile);
+        let who = format!("process {} ({})", self.pid, String::from_utf8_lossy(&profile.process.program));
         assert_eq!(total.allocs, self.allocs, "{who}: allocations, profiler's against the C library's");
         assert_eq!(total.bytes, self.bytes_of_program(), "{who}: bytes, profiler's against the C library's");
         if self.forked {
@@ -91,5 +94,6 @@ impl Counts {
 pub fn libcount() -> PathBuf {
     let flags = ["-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-fno-builtin"].map(str::to_owned).to_vec();
     let output = "libcount.so".to_owned();
-    compile(&[Step { source: "libcount.c".to_owned(), output: output.clone(), flags, inputs: Vec::new() }]).join(output)
+    compile(&[Step { source: "libcount.c".to_owned(), output: output.clone(), flags, inputs: Vec::new() }])
+        .join(output)
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-use mprof_format::model::{Bin, Category, Context, Frame, ModuleKind, Names, Profile, Special};
+use mprof_format::model::{Bin, Category, Context, Counter, Frame, ModuleKind, Names, Profile, Special};
 
 /// What was allocated and freed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,6 +29,13 @@ impl AddAssign for Totals {
         self.frees += other.frees;
         self.freed_bytes += other.freed_bytes;
     }
+}
+
+/// All that a profile's counters say, named or not.
+pub(crate) fn total_of(profile: &Profile) -> Totals {
+    let mut sum = Totals::default();
+    profile.counters.iter().for_each(|counter| sum += of_counter(counter));
+    sum
 }
 
 /// `allocs` objects of `bytes` in all, none of them freed.
@@ -63,10 +70,10 @@ impl Facts {
     pub fn new(profile: Profile) -> Facts {
         let names = profile.names.as_ref().expect("the file has been through mpfilt");
         let chains = Chains { profile: &profile, names };
-        let counters = profile.counters.iter().map(|counter| {
-            let totals = totals(counter.allocs, counter.bytes, counter.frees, counter.freed_bytes);
-            (chains.functions(counter.context), counter.category, totals)
-        });
+        let counters = profile
+            .counters
+            .iter()
+            .map(|counter| (chains.functions(counter.context), counter.category, of_counter(counter)));
         let counters = counters.collect();
         Facts { profile, counters }
     }
@@ -173,6 +180,10 @@ impl Facts {
     }
 }
 
+fn of_counter(counter: &Counter) -> Totals {
+    totals(counter.allocs, counter.bytes, counter.frees, counter.freed_bytes)
+}
+
 fn of_bin(bin: &Bin) -> Totals {
     totals(bin.allocs, bin.bytes, bin.frees, bin.freed_bytes)
 }
@@ -184,6 +195,9 @@ fn words(chain: &str) -> Vec<String> {
 fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
+
+/// How the report shows that outer callers were left out.
+const CUT_OFF: &str = "...";
 
 /// The chains of a profile as names.
 struct Chains<'a> {
@@ -202,17 +216,12 @@ impl Chains<'_> {
             self.add(frame, &mut frames);
             next = parent;
         }
-        while frames.last().is_some_and(|(_, startup)| *startup) {
-            frames.pop();
+        // A chain that was cut off in the start-up code still reaches the program's start.
+        let inside = frames.iter().rposition(|(name, startup)| !startup && name != CUT_OFF);
+        if inside.is_some_and(|inside| frames[inside + 1..].iter().any(|(_, startup)| *startup)) {
+            frames.truncate(inside.map_or(0, |inside| inside + 1));
         }
-        let mut chain: Vec<String> = frames.into_iter().rev().map(|(name, _)| name).collect();
-        // `main` may be called by start-up code that is linked into the program.
-        if let Some(main) = chain.iter().position(|name| name == "main") {
-            if chain[..main].iter().all(|name| name.starts_with('_')) {
-                chain.drain(..main);
-            }
-        }
-        chain
+        frames.into_iter().rev().map(|(name, _)| name).collect()
     }
 
     /// Adds a frame's functions, innermost first.
@@ -220,7 +229,7 @@ impl Chains<'_> {
         match frame {
             Frame::Thread(_) => {}
             Frame::Special(Special::Unknown) => frames.push(("[unknown]".to_owned(), false)),
-            Frame::Special(Special::Truncated) => frames.push(("...".to_owned(), false)),
+            Frame::Special(Special::Truncated) => frames.push((CUT_OFF.to_owned(), false)),
             Frame::Special(other) => frames.push((format!("{other:?}"), false)),
             Frame::Code { .. } | Frame::Anonymous { .. } => {
                 let startup = self.is_startup(frame);
@@ -236,7 +245,8 @@ impl Chains<'_> {
         }
     }
 
-    /// Whether the frame is in the C library or the dynamic loader: at a chain's outer end, this is start-up code.
+    /// Whether the frame is in the C library or the dynamic loader: at a chain's outer end, this is start-up code
+    /// (`_start`, which is in the program, is named).
     fn is_startup(&self, frame: Frame) -> bool {
         self.file_name(frame).is_some_and(|name| name.starts_with("libc.so") || name.starts_with("ld-linux"))
     }
@@ -261,7 +271,7 @@ impl Chains<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mprof_format::model::{Counter, Function, Module, Site, SourceFrame};
+    use mprof_format::model::{Function, Module, Site, SourceFrame};
 
     fn code(module: u32, address: u64) -> Frame {
         Frame::Code { module, address, interrupted: false }

@@ -9,10 +9,11 @@
 //! });
 //! ```
 //!
-//! [`Program::check`] runs the program three times, each time in an empty folder: bare, under `libmprof.so`, and under
-//! it with `MPROF_VERIFY=1`. What the program prints and how it ends must be the same each time, every chain must be
-//! the reference unwinder's, the report's tables must agree with each other, and both profiles must give the same
-//! report. Only then the test's own facts are looked at.
+//! [`Program::check`] runs the program four times, each time in an empty folder: bare; under `libmprof.so`; under it
+//! with `MPROF_VERIFY=1`; and under it with a library of ours behind it that only counts. What the program prints and
+//! how it ends must be the same each time, every chain must be the reference unwinder's, the report's tables must
+//! agree with each other, two profiles must give the same report, and the totals must be those of the library behind.
+//! Only then the test's own facts are looked at.
 
 mod compile;
 pub mod count;
@@ -22,6 +23,7 @@ mod process;
 mod program;
 mod tables;
 mod tools;
+mod trial;
 
 pub use compile::programs_folder;
 pub use facts::{Facts, Totals, freed, kept, totals};

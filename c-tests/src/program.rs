@@ -1,17 +1,15 @@
 //! One test program as a story: how it is built, what it is given, how it must end, and that the profiler changes
 //! none of it.
 
-use std::env;
-use std::ffi::OsString;
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::compile::{Step, compile};
-use crate::outcome::{Outcome, entries};
-use crate::process::{Output, Status, run};
-use crate::tools::{Tools, bare_only};
+use crate::count::Counts;
+use crate::outcome::Outcome;
+use crate::process::Status;
+use crate::tools::bare_only;
+use crate::trial::Trial;
 
 /// Flags of every C and C++ program: calls of `malloc` and `free` are to stay calls, and the last call of a function
 /// is not to replace it on the stack.
@@ -27,20 +25,24 @@ pub struct Program {
     builds: Vec<String>,
     /// Words after the source on the compiler's command line.
     libraries: Vec<String>,
-    args: Vec<String>,
-    env: Vec<(String, String)>,
-    stdin: Option<String>,
-    /// Files in the folder that the program starts in.
-    files: Vec<(String, String)>,
-    time_limit: Duration,
-    status: Status,
-    prints: Option<String>,
-    /// What the profiler's lines on stderr must contain, one a line.
-    says: Vec<String>,
-    data: DataFile,
-    reference: Reference,
-    repeatable: bool,
-    behind: Vec<PathBuf>,
+    pub(crate) args: Vec<String>,
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) stdin: Option<String>,
+    /// Files in the folder that it starts in.
+    pub(crate) files: Vec<(String, String)>,
+    /// Make what else is to be in that folder.
+    pub(crate) prepare: Vec<fn(&Path)>,
+    pub(crate) time_limit: Duration,
+    pub(crate) status: Status,
+    pub(crate) prints: Option<String>,
+    /// What the profiler's lines on stderr must contain, one a line; `None` where they are not looked at.
+    pub(crate) says: Option<Vec<String>>,
+    pub(crate) data: DataFile,
+    /// Name of the first process's data file.
+    pub(crate) data_name: String,
+    pub(crate) reference: Reference,
+    pub(crate) repeatable: bool,
+    counted: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -53,7 +55,7 @@ enum Origin {
 
 /// Whether the first process's data file is to be there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum DataFile {
+pub(crate) enum DataFile {
     Written,
     Absent,
     /// Not looked at.
@@ -62,7 +64,7 @@ enum DataFile {
 
 /// What the run with `MPROF_VERIFY=1` must say on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reference {
+pub(crate) enum Reference {
     /// At least one line, and no difference in any.
     Agrees,
     /// No line can be expected; where there is one, no difference in it.
@@ -103,15 +105,17 @@ impl Program {
             args: Vec::new(),
             env: Vec::new(),
             stdin: None,
+            prepare: Vec::new(),
             files: Vec::new(),
             time_limit: Duration::from_secs(60),
             status: Status::Exited(0),
             prints: None,
-            says: Vec::new(),
+            says: Some(Vec::new()),
             data: DataFile::Written,
+            data_name: "mprof.data".to_owned(),
             reference: Reference::Agrees,
             repeatable: true,
-            behind: Vec::new(),
+            counted: true,
         }
     }
 
@@ -165,6 +169,12 @@ impl Program {
         self
     }
 
+    /// Makes more of the folder that it starts in, before each run.
+    pub fn prepare(mut self, prepare: fn(&Path)) -> Self {
+        self.prepare.push(prepare);
+        self
+    }
+
     /// How long each run may take; one minute else.
     pub fn time_limit(mut self, seconds: u64) -> Self {
         self.time_limit = Duration::from_secs(seconds);
@@ -185,8 +195,20 @@ impl Program {
 
     /// The profiler says a line on stderr with this in it. It says nothing else.
     pub fn says(mut self, text: &str) -> Self {
-        self.says.push(text.to_owned());
+        self.says.get_or_insert_default().push(text.to_owned());
         self
+    }
+
+    /// The profiler may say on stderr what it likes.
+    pub fn may_complain(mut self) -> Self {
+        self.says = None;
+        self
+    }
+
+    /// `MPROF_DATA`, and the name of the file that this makes in the folder.
+    pub fn data_named(mut self, pattern: &str, name: &str) -> Self {
+        self.data_name = name.to_owned();
+        self.env("MPROF_DATA", pattern)
     }
 
     /// No data file may be there after it.
@@ -215,14 +237,23 @@ impl Program {
         self
     }
 
-    /// Preloads another library behind the profiler.
-    pub fn behind(mut self, library: PathBuf) -> Self {
-        self.behind.push(library);
+    /// What the C library is asked for cannot be what the profile says: the program goes behind the profiler's back.
+    pub fn uncounted(mut self) -> Self {
+        self.counted = false;
         self
     }
 
-    /// Runs every build bare, under the profiler, and under it with the reference unwinder, and holds the runs
-    /// against each other; then the test's own facts are checked on the second.
+    /// Runs the first build under `libcount.so` alone: what it asks of the C library, a process each, by process id.
+    ///
+    /// # Panics
+    /// When it does not end as expected.
+    pub fn count_bare(self) -> Vec<Counts> {
+        Trial::new(&self, &self.builds[0]).counts_alone()
+    }
+
+    /// Runs every build bare, under the profiler, under it with the reference unwinder, and under it with a library
+    /// behind it that counts, and holds the runs against each other; then the test's own facts are checked on the
+    /// second.
     ///
     /// # Panics
     /// When anything differs from what is expected.
@@ -238,13 +269,16 @@ impl Program {
             let verified = trial.verified(&bare);
             if self.data == DataFile::Written {
                 trial.assert_reports_agree(&profiled, &verified);
+                if self.counted {
+                    trial.assert_counts_agree(&bare);
+                }
             }
             facts(&profiled);
         }
     }
 
     /// The compiled program, or the installed one.
-    fn executable(&self, build: &str) -> PathBuf {
+    pub(crate) fn executable(&self, build: &str) -> PathBuf {
         let source = match &self.origin {
             Origin::Source(source) => source.clone(),
             Origin::Installed(path) => return path.clone(),
@@ -255,175 +289,5 @@ impl Program {
         let mut steps = self.companions.clone();
         steps.push(Step { source, output: output.clone(), flags, inputs: self.libraries.clone() });
         compile(&steps).join(output)
-    }
-}
-
-/// The runs of one build of a program.
-struct Trial<'a> {
-    program: &'a Program,
-    executable: PathBuf,
-    build: &'a str,
-    scratch: tempfile::TempDir,
-}
-
-impl<'a> Trial<'a> {
-    fn new(program: &'a Program, build: &'a str) -> Trial<'a> {
-        let executable = program.executable(build);
-        let mut scratch = tempfile::Builder::new();
-        let keep = env::var_os("C_TESTS_KEEP").is_some();
-        let scratch = scratch.prefix("c-tests-").disable_cleanup(keep).tempdir().expect("a temporary folder");
-        if keep {
-            eprintln!("KEPT: {} {build}: {}", executable.display(), scratch.path().display());
-        }
-        Trial { program, executable, build, scratch }
-    }
-
-    fn bare(&self) -> Output {
-        let output = self.run("bare", &[]);
-        assert_eq!(output.status, self.program.status, "{} bare: {output:?}", self.name());
-        if let Some(prints) = &self.program.prints {
-            assert_eq!(&output.stdout, prints, "{} bare: standard output", self.name());
-        }
-        output
-    }
-
-    fn profiled(&self, bare: &Output) -> Outcome {
-        let output = self.run("profiled", &[self.preload()]);
-        let (own, program) = split_stderr(&output.stderr);
-        self.assert_same("profiled", bare, &output, &program);
-        assert_eq!(own.len(), self.program.says.len(), "{}: the profiler said {own:#?}", self.name());
-        for (line, wanted) in own.iter().zip(&self.program.says) {
-            assert!(line.contains(wanted), "{}: the profiler said {line:?}, not {wanted:?}", self.name());
-        }
-        self.assert_files("profiled");
-        Outcome::new(output, self.folder("profiled"))
-    }
-
-    fn verified(&self, bare: &Output) -> Outcome {
-        let output = self.run("verified", &[self.preload(), ("MPROF_VERIFY".into(), "1".into())]);
-        let (own, program) = split_stderr(&output.stderr);
-        self.assert_same("verified", bare, &output, &program);
-        let reports: Vec<&String> = own.iter().filter(|line| line.contains("mprof: verify: ")).collect();
-        for line in &reports {
-            assert_eq!(differences(line), Some(0), "{} against the reference: {own:#?}", self.name());
-        }
-        if self.program.reference == Reference::Agrees {
-            assert!(!reports.is_empty(), "{}: no line about the reference in {own:#?}", self.name());
-        }
-        self.assert_files("verified");
-        Outcome::new(output, self.folder("verified"))
-    }
-
-    fn assert_same(&self, label: &str, bare: &Output, output: &Output, stderr: &str) {
-        let name = self.name();
-        assert_eq!(output.status, bare.status, "{name} {label}: {output:?}");
-        assert_eq!(output.stdout, bare.stdout, "{name} {label}: standard output");
-        assert_eq!(stderr, bare.stderr, "{name} {label}: standard error");
-    }
-
-    /// The folder holds what the bare run left, and data files where they are due.
-    fn assert_files(&self, label: &str) {
-        let bare = entries(&self.folder("bare"));
-        let is_data = |name: &str| {
-            name == "mprof.data"
-                || name.strip_prefix("mprof.data.").is_some_and(|pid| pid.bytes().all(|b| b.is_ascii_digit()))
-        };
-        let folder = self.folder(label);
-        // A program may have removed its own folder.
-        let names = if folder.is_dir() { entries(&folder) } else { Vec::new() };
-        let (data, others): (Vec<String>, Vec<String>) = names.into_iter().partition(|name| is_data(name));
-        assert_eq!(others, bare, "{} {label}: files in its folder", self.name());
-        let there = data.iter().any(|name| name == "mprof.data");
-        match self.program.data {
-            DataFile::Written => assert!(there, "{} {label}: no mprof.data, only {data:?}", self.name()),
-            DataFile::Absent => assert!(data.is_empty(), "{} {label}: {data:?}", self.name()),
-            DataFile::Either => {}
-        }
-    }
-
-    /// The tables of one report agree, and both runs give the same.
-    fn assert_reports_agree(&self, profiled: &Outcome, verified: &Outcome) {
-        let report = profiled.report(&["--verbose"]);
-        report.assert_agree(&profiled.report(&["--verbose", "--exact"]));
-        if self.program.repeatable {
-            let again = verified.report(&["--verbose"]);
-            assert_eq!(report.text(), again.text(), "{}: reports of two runs", self.name());
-        }
-    }
-
-    fn run(&self, label: &str, env: &[(OsString, OsString)]) -> Output {
-        let folder = self.folder(label);
-        fs::create_dir(&folder).expect("the temporary folder can be written");
-        for (name, text) in &self.program.files {
-            fs::write(folder.join(name), text).expect("the temporary folder can be written");
-        }
-        let mut command = Command::new(&self.executable);
-        command.current_dir(&folder).args(&self.program.args).stdin(self.stdin()).env_clear().env("LC_ALL", "C");
-        for name in ["PATH", "HOME"] {
-            command.envs(env::var_os(name).map(|value| (name, value)));
-        }
-        command.envs(self.program.env.iter().map(|(name, value)| (name, value)));
-        command.envs(env.iter().map(|(name, value)| (name, value)));
-        run(&mut command, self.scratch.path(), label, self.program.time_limit)
-            .unwrap_or_else(|error| panic!("{} {label}: {error}", self.name()))
-    }
-
-    fn stdin(&self) -> Stdio {
-        let Some(text) = &self.program.stdin else { return Stdio::null() };
-        let path = self.scratch.path().join("stdin");
-        fs::write(&path, text).expect("the temporary folder can be written");
-        File::open(&path).expect("just written").into()
-    }
-
-    fn preload(&self) -> (OsString, OsString) {
-        let mut list = OsString::from(&Tools::get().library);
-        for library in &self.program.behind {
-            list.push(":");
-            list.push(library);
-        }
-        ("LD_PRELOAD".into(), list)
-    }
-
-    fn folder(&self, label: &str) -> PathBuf {
-        self.scratch.path().join(label)
-    }
-
-    fn name(&self) -> String {
-        let file = self.executable.file_name().unwrap_or_default().to_string_lossy();
-        format!("{file} {} ({})", self.program.args.join(" "), self.build)
-    }
-}
-
-/// The profiler's own lines of a stderr text, and the rest of it.
-fn split_stderr(text: &str) -> (Vec<String>, String) {
-    let (own, rest): (Vec<&str>, Vec<&str>) =
-        text.split_inclusive('\n').partition(|line| line.starts_with("mprof:"));
-    (own.into_iter().map(|line| line.trim_end().to_owned()).collect(), rest.concat())
-}
-
-/// The second number of `mprof: verify: 12 chains compared, 0 differ`.
-fn differences(line: &str) -> Option<u64> {
-    let rest = line.strip_prefix("mprof: verify: ")?;
-    let (chains, rest) = rest.split_once(" chains compared, ")?;
-    chains.parse::<u64>().ok()?;
-    rest.strip_suffix(" differ")?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_profilers_lines_are_told_from_the_programs() {
-        let (own, rest) = split_stderr("one\nmprof: cannot write\ntwo");
-        assert_eq!(own, ["mprof: cannot write"]);
-        assert_eq!(rest, "one\ntwo");
-    }
-
-    #[test]
-    fn the_verify_line_is_read_strictly() {
-        assert_eq!(differences("mprof: verify: 12 chains compared, 3 differ"), Some(3));
-        assert_eq!(differences("mprof: verify: 12 chains compared, 3 differ here"), None);
-        assert_eq!(differences("mprof: verify: many chains compared, 0 differ"), None);
     }
 }

@@ -70,11 +70,16 @@ impl Tables {
     /// # Panics
     /// When they do not.
     pub fn assert_agree(&self, exact: &Tables) {
-        let [allocs, bytes, _, kept] = self.bins_total().unwrap_or_else(|| panic!("no bins in\n{}", self.text));
+        let [allocs, bytes, _, kept] =
+            self.bins_total().unwrap_or_else(|| panic!("no bins in\n{}", self.text));
         let direct = self.direct_total().unwrap_or_else(|| panic!("no direct allocation in\n{}", self.text));
         assert_eq!(direct, [bytes, kept, allocs], "table 3 against table 2 of\n{}", self.text);
         let own: u64 = exact.entries().iter().map(|entry| entry.own_bytes).sum();
-        assert_eq!(own, bytes, "own bytes of table 4 (--exact) against table 2 of\n{}\n{}", self.text, exact.text);
+        assert_eq!(
+            own, bytes,
+            "own bytes of table 4 (--exact) against table 2 of\n{}\n{}",
+            self.text, exact.text
+        );
     }
 }
 
