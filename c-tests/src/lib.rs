@@ -30,5 +30,5 @@ pub use facts::{Facts, Totals, freed, kept, totals};
 pub use outcome::Outcome;
 pub use process::{Output, Status};
 pub use program::Program;
-pub use tables::{Tables, squeeze};
+pub use tables::{Entry, Tables};
 pub use tools::{Tools, bare_only};

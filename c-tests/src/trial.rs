@@ -105,7 +105,7 @@ impl<'a> Trial<'a> {
         report.assert_agree(&profiled.report(&["--verbose", "--exact"]));
         if self.program.repeatable {
             let again = verified.report(&["--verbose"]);
-            assert_eq!(report.text(), again.text(), "{}: reports of two runs", self.name());
+            assert_eq!(report.tables(), again.tables(), "{}: reports of two runs", self.name());
         }
     }
 
