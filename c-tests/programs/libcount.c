@@ -11,9 +11,11 @@
  * The counters lie in a shared mapping of the file $LIBCOUNT_FILE.PID, so that the file holds the last state however
  * the process ends: no exit handler of ours could be later than the profiler's. A forked child (not a vforked one,
  * which shares its parent's memory) begins a file of its own, marked `forked`; an exec'd image overwrites the file.
- * Calls go on to the C library by its __libc_ names: no dlsym, which may itself allocate. The functions here do not call
- * each other by their public names, which are the profiler's. */
+ * The C library's functions are found behind this library by dlsym at the first call: glibc's __libc_ names are the
+ * profiler's too. dlsym allocates only where it fails, which it must not here. The functions here do not call each
+ * other by their public names, which are the profiler's. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -22,9 +24,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
-extern void *__libc_memalign(size_t, size_t);
-extern void __libc_free(void *);
+static struct {
+    void *(*malloc)(size_t), *(*calloc)(size_t, size_t), *(*realloc)(void *, size_t), *(*memalign)(size_t, size_t);
+    void (*free)(void *);
+} real;
 
 struct counts {
     uint64_t magic, pid, forked, allocs, frees, bytes, aligned, padding;
@@ -83,9 +86,20 @@ static void begin_file(int forked) {
     close(fd);
 }
 
+static void *next(const char *name) {
+    void *function = dlsym(RTLD_NEXT, name);
+    if (!function) _exit(97);
+    return function;
+}
+
 static void attach(void) {
     int saved = errno, state = 0;
     if (__atomic_compare_exchange_n(&attaching, &state, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+        real.malloc = (void *(*)(size_t))next("malloc");
+        real.calloc = (void *(*)(size_t, size_t))next("calloc");
+        real.realloc = (void *(*)(void *, size_t))next("realloc");
+        real.memalign = (void *(*)(size_t, size_t))next("memalign");
+        real.free = (void (*)(void *))next("free");
         void *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (page != MAP_FAILED && find_base()) {
             madvise(page, 4096, MADV_WIPEONFORK);
@@ -112,8 +126,7 @@ static struct counts *counts(void) {
     return shared;
 }
 
-static void *allocated(void *object, size_t size) {
-    struct counts *c = counts();
+static void *allocated(struct counts *c, void *object, size_t size) {
     if (object) {
         add(&c->allocs, 1);
         add(&c->bytes, size);
@@ -121,20 +134,27 @@ static void *allocated(void *object, size_t size) {
     return object;
 }
 
-void *malloc(size_t size) { return allocated(__libc_malloc(size), size); }
+void *malloc(size_t size) {
+    struct counts *c = counts(); /* first: it finds the real functions */
+    return allocated(c, real.malloc(size), size);
+}
 
-void *calloc(size_t count, size_t size) { return allocated(__libc_calloc(count, size), count * size); }
+void *calloc(size_t count, size_t size) {
+    struct counts *c = counts();
+    return allocated(c, real.calloc(count, size), count * size);
+}
 
 void free(void *object) {
-    if (object) add(&counts()->frees, 1);
-    __libc_free(object);
+    struct counts *c = counts();
+    if (object) add(&c->frees, 1);
+    real.free(object);
 }
 
 static void *change(void *object, size_t size) {
     struct counts *c = counts();
-    void *now = __libc_realloc(object, size);
+    void *now = real.realloc(object, size);
     if (object && (now || size == 0)) add(&c->frees, 1);
-    return allocated(now, size);
+    return allocated(c, now, size);
 }
 
 void *realloc(void *object, size_t size) { return change(object, size); }
@@ -149,10 +169,11 @@ void *reallocarray(void *object, size_t count, size_t size) {
 }
 
 static void *take(size_t alignment, size_t size) {
-    void *object = allocated(__libc_memalign(alignment, size), size);
+    struct counts *c = counts();
+    void *object = allocated(c, real.memalign(alignment, size), size);
     if (object && alignment > 16) {
-        add(&counts()->aligned, 1);
-        add(&counts()->padding, alignment);
+        add(&c->aligned, 1);
+        add(&c->padding, alignment);
     }
     return object;
 }
