@@ -17,20 +17,18 @@ use crate::location::{FrameKey, Location};
 use crate::modules;
 use crate::sys::PAGE;
 use crate::tree::{NO_NODE, Tree};
-use crate::unwind::cache::RuleCache;
+use crate::unwind::cache::{RuleCache, Slot};
 use crate::unwind::eh_frame::Workspace;
 use crate::unwind::general::{Registers, Step};
 use crate::unwind::rule::{PackedRule, Rule};
 use crate::unwind::{State, read_word};
-use crate::words::{self, WordList};
+use crate::words::{WordList, Words};
 
 /// A frame of the kept chain.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     state: State,
-    /// Address of the innermost of the words that lead from this frame to its caller.
-    first_word: usize,
-    /// Words of this frame and of all frames further out: `words[..words_end]`.
+    /// The words that lead from this frame and all frames further out to their callers are the first so many.
     words_end: u32,
     /// Calling context of the chain from the top to this frame; [`NO_NODE`] where there was no room for it.
     node: u32,
@@ -43,6 +41,7 @@ struct Frame {
 struct NewFrame {
     state: State,
     rule: PackedRule,
+    key: FrameKey,
 }
 
 /// How a chain ends.
@@ -207,7 +206,7 @@ fn may_be_code(address: usize, from: Location) -> bool {
 #[derive(Debug, Default)]
 pub struct Chain {
     frames: Array<Frame>,
-    words: Array<u64>,
+    words: WordList,
     fresh: Array<NewFrame>,
 }
 
@@ -277,8 +276,8 @@ impl Chain {
                 }
             }
             let slot = walk.rules.lookup(walk.workspace, state.location)?;
-            let rule = slot.rule;
-            if !self.fresh.push(NewFrame { state, rule }) {
+            let Slot { key, rule } = slot;
+            if !self.fresh.push(NewFrame { state, rule, key }) {
                 return None;
             }
             match step(rule, state, &walk.bounds) {
@@ -297,10 +296,9 @@ impl Chain {
     /// Otherwise the index of the innermost frame that is no longer as it was.
     #[inline]
     fn compare(&self, index: usize) -> Option<usize> {
-        let frame = &self.frames[index];
-        let words = &self.words[..frame.words_end as usize];
+        let words = self.words.first(self.frames[index].words_end as usize);
         // SAFETY: the words were read by a walk that came through a frame in this state.
-        let left = unsafe { words::compare(words, frame.first_word) };
+        let left = unsafe { words.compare() };
         if left == 0 {
             return None;
         }
@@ -319,14 +317,14 @@ impl Chain {
             if registers.state().sp > entry.sp || registers.step(walk.workspace) != Step::Caller {
                 // Our own frames could not be unwound: the innermost frame is all that is known.
                 let slot = walk.rules.lookup(walk.workspace, entry.location)?;
-                let frame = NewFrame { state: entry, rule: slot.rule };
+                let frame = NewFrame { state: entry, rule: slot.rule, key: slot.key };
                 return self.fresh.push(frame).then_some(Found { walked: 1, comparable: false, end: End::Unknown });
             }
         }
         let end = loop {
             let state = registers.state();
             let slot = walk.rules.lookup(walk.workspace, state.location)?;
-            if !self.fresh.push(NewFrame { state, rule: slot.rule }) {
+            if !self.fresh.push(NewFrame { state, rule: slot.rule, key: slot.key }) {
                 return None;
             }
             match registers.step(walk.workspace) {
@@ -352,6 +350,9 @@ impl Chain {
             }
             end => {
                 self.forget();
+                if let Some(outermost) = self.fresh.last() {
+                    self.words.start(outermost.state.sp);
+                }
                 if end == End::Complete || !contexts || top == NO_NODE {
                     top
                 } else {
@@ -362,12 +363,7 @@ impl Chain {
         let mut keeping = found.comparable;
         for index in (0..self.fresh.len()).rev() {
             let frame = self.fresh[index];
-            node = if contexts && node != NO_NODE {
-                let slot = walk.rules.lookup(walk.workspace, frame.state.location);
-                slot.map_or(NO_NODE, |slot| slot.child(walk.tree, node))
-            } else {
-                NO_NODE
-            };
+            node = if contexts && node != NO_NODE { walk.tree.child(node, frame.key) } else { NO_NODE };
             if keeping && !self.keep_frame(frame, node, &walk.bounds) {
                 keeping = false;
                 self.forget();
@@ -411,20 +407,16 @@ impl Chain {
 
     /// Appends a frame, inside of those kept already. False without memory, or where a word cannot be kept.
     fn keep_frame(&mut self, frame: NewFrame, node: u32, bounds: &StackBounds) -> bool {
-        let outer = self.frames.last().copied();
-        let outer_live = outer.is_some_and(|outer| outer.live);
-        let mut list = WordList::onto(&mut self.words, outer.map(|outer| outer.first_word));
-        let Some(live) = keep_words(&mut list, frame, outer_live, bounds) else { return false };
-        let first_word = list.first_address();
+        let outer_live = self.frames.last().is_some_and(|outer| outer.live);
+        let Some(live) = keep_words(&mut self.words, frame, outer_live, bounds) else { return false };
         let words_end = self.words.len() as u32;
-        self.frames.push(Frame { state: frame.state, first_word, words_end, node, live })
+        self.frames.push(Frame { state: frame.state, words_end, node, live })
     }
 
-    /// The words of the kept chain, the address of the innermost, and whether the entry's frame pointer matters.
-    /// `None` where no chain is kept.
-    pub fn proof(&self) -> Option<(&[u64], usize, bool)> {
+    /// The words of the kept chain, and whether the entry's frame pointer matters. `None` where no chain is kept.
+    pub fn proof(&self) -> Option<Proof<'_>> {
         let frame = self.frames.last()?;
-        Some((&self.words[..frame.words_end as usize], frame.first_word, frame.live))
+        Some(Proof { words: self.words.first(frame.words_end as usize), live: frame.live })
     }
 
     /// Locations of the frames just walked, innermost first.
@@ -433,16 +425,25 @@ impl Chain {
     }
 }
 
+/// What a chain depends on besides its entry's location and stack pointer.
+#[derive(Debug, Clone, Copy)]
+pub struct Proof<'a> {
+    /// The stack words.
+    pub words: Words<'a>,
+    /// Whether the entry's frame pointer matters.
+    pub live: bool,
+}
+
 /// Appends the words that lead from a frame to its caller, outermost first. Returns whether the frame's own frame
 /// pointer matters; `None` where a word cannot be kept.
-fn keep_words(list: &mut WordList<'_>, frame: NewFrame, outer_live: bool, bounds: &StackBounds) -> Option<bool> {
+fn keep_words(list: &mut WordList, frame: NewFrame, outer_live: bool, bounds: &StackBounds) -> Option<bool> {
     let rule = Rule::from(frame.rule);
     let by_frame_pointer = matches!(rule, Rule::FramePointer { .. } | Rule::Realigned { .. } | Rule::None);
     let Some(saved) = saved_state(rule, frame.state, bounds) else { return Some(by_frame_pointer) };
     let word = if let CallerSp::ReadFrom(word, _) = saved.sp { Some(word) } else { None };
-    let kept = list.push(saved.pc)
-        && word.is_none_or(|word| list.push(word))
-        && saved.bp.is_none_or(|bp| !outer_live || list.push(bp));
+    // SAFETY: the walk read these words a moment ago, in frames that are still live.
+    let mut push = |address| unsafe { list.push(address) };
+    let kept = push(saved.pc) && word.is_none_or(&mut push) && saved.bp.is_none_or(|bp| !outer_live || push(bp));
     kept.then_some(by_frame_pointer || (saved.bp.is_none() && outer_live))
 }
 

@@ -29,8 +29,6 @@ pub const NEW_GENERATION: u32 = 1;
 /// Attention bit: a dump wants the heap to rest.
 pub const PAUSE: u32 = 2;
 
-/// Chains with at most this many new frames are cheaper to walk than to keep in the memo.
-const FEW_FRAMES: usize = 2;
 /// Callers kept of a chain when there are too many contexts (the paper's partial call chain).
 const PARTIAL: usize = 5;
 
@@ -146,7 +144,9 @@ fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
     let heap = new_zeroed::<Heap>()?;
     // SAFETY: the memory is the heap's, which no one else knows yet.
     unsafe { Workspace::start(&raw mut heap.workspace) };
-    heap.tree.start(OPTIONS.contexts.load(Ordering::Relaxed));
+    if !heap.tree.start(OPTIONS.contexts.load(Ordering::Relaxed)) {
+        return None;
+    }
     heap.mark = mark;
     heap.generation = process::generation();
     heap.owner.store(id, Ordering::Relaxed);
@@ -225,8 +225,10 @@ impl Heap {
     #[inline(never)]
     unsafe fn allocate_elsewhere(&mut self, entry: State, size: usize, category: u8) -> u32 {
         // SAFETY: as the caller vouches.
-        let node = match unsafe { self.memo.find(&entry) } {
-            Some(known) => known.node,
+        let known = unsafe { self.memo.find(&entry) }.map(|known| &raw mut *known);
+        let (node, worth_keeping) = match known {
+            // SAFETY: the entry was found just now.
+            Some(known) => (unsafe { (*known).node }, false),
             // SAFETY: as the caller vouches.
             None => unsafe { self.context(entry) },
         };
@@ -235,17 +237,22 @@ impl Heap {
         };
         counters.allocs.add_owned(1);
         counters.bytes.add_owned(size as u64);
-        // SAFETY: as the caller vouches.
-        if let Some(known) = unsafe { self.memo.find(&entry) } {
-            known.category = category;
-            known.record = number;
-            known.counters = counters;
+        if let Some(known) = known {
+            // SAFETY: finding the record did not touch the memo.
+            unsafe {
+                (*known).category = category;
+                (*known).record = number;
+                (*known).counters = counters;
+            }
+        } else if worth_keeping && let Some(proof) = self.chain.proof() {
+            self.memo.insert(&entry, proof, node, (number, counters, category));
         }
         number
     }
 
-    /// The calling context of `entry`, by walking what cannot be proved unchanged. [`NO_NODE`] without memory.
-    unsafe fn context(&mut self, entry: State) -> u32 {
+    /// The calling context of `entry`, by walking what cannot be proved unchanged ([`NO_NODE`] without memory), and
+    /// whether it may be put into the memo.
+    unsafe fn context(&mut self, entry: State) -> (u32, bool) {
         let depth = OPTIONS.depth.load(Ordering::Relaxed) as usize;
         let mut walk = Walk {
             rules: &mut self.rules,
@@ -254,7 +261,7 @@ impl Heap {
             bounds: self.bounds,
         };
         // SAFETY: as the caller vouches.
-        let Some(found) = (unsafe { self.chain.find(&mut walk, entry) }) else { return NO_NODE };
+        let Some(found) = (unsafe { self.chain.find(&mut walk, entry) }) else { return (NO_NODE, false) };
         if self.top == NO_NODE {
             self.find_top(found, entry);
         }
@@ -270,14 +277,7 @@ impl Heap {
         } else if node == NO_NODE {
             node = self.chain.truncated(&mut walk, found, self.top, PARTIAL);
         }
-        if node != NO_NODE
-            && found.comparable
-            && found.walked > FEW_FRAMES
-            && let Some(proof) = self.chain.proof()
-        {
-            self.memo.insert(&entry, proof, node);
-        }
-        node
+        (node, node != NO_NODE && found.comparable)
     }
 
     /// Finds out where the thread began, by its first chain, and makes the top of its tree.
@@ -324,24 +324,24 @@ impl Heap {
         if node == NO_NODE {
             return None;
         }
-        let slot = &self.tree.node(node).records[usize::from(category)];
-        let number = slot.load(Ordering::Relaxed);
-        if number != 0 {
-            return records::get(number).map(|record| (number, record));
+        let latest = self.tree.node(node).record;
+        if let Some(found) = records::for_category(latest, u32::from(category)) {
+            return Some(found);
         }
         let owner: *mut Heap = &raw mut *self;
         // SAFETY: chunks are never freed.
-        let mut chunk = unsafe { self.chunk.as_ref() };
+        let mut chunk: Option<&'static Chunk> = unsafe { self.chunk.as_ref() };
         let issued = loop {
-            match chunk.and_then(|chunk: &'static Chunk| chunk.issue(node, u32::from(category))) {
+            match chunk.and_then(|chunk| chunk.issue(node, u32::from(category), latest)) {
                 Some(issued) => break issued,
                 None => {
-                    chunk = Some(Chunk::create(owner)?);
-                    self.chunk = chunk.map_or(core::ptr::null(), |chunk| chunk);
+                    let fresh = Chunk::create(owner)?;
+                    self.chunk = fresh;
+                    chunk = Some(fresh);
                 }
             }
         };
-        self.tree.node(node).records[usize::from(category)].store(issued.0, Ordering::Relaxed);
+        self.tree.node_mut(node).record = issued.0;
         Some(issued)
     }
 

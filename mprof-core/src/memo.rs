@@ -5,28 +5,36 @@ use core::alloc::Layout;
 
 use allocator_api2::alloc::Allocator;
 
-use crate::arena::{Arena, Array, Zeroable};
+use crate::arena::{Arena, Zeroable};
+use crate::chain::Proof;
 use crate::records::Record;
 use crate::unwind::State;
-use crate::words;
+use crate::words::WordList;
 
 const WAYS: usize = 4;
 const FIRST_SETS: usize = 16;
 const MOST_SETS: usize = 512;
 /// Words of all entries together; when they are used up, the memo starts anew.
 const MOST_WORDS: usize = 32 * 1024;
-/// A chain with more words than this has no entry.
-const ENTRY_WORDS: usize = 192;
+/// A chain with more words than this has no entry: it is cheaper found from the last one.
+const ENTRY_WORDS: usize = 96;
+/// Entries put over others after which it is judged whether that is worth it.
+const TRIAL: u32 = 512;
+/// Chains that are then not kept, if it is not; doubled each time.
+const PAUSE: u32 = 4096;
+const LONGEST_PAUSE: u32 = 1 << 20;
 
 /// A chain that was seen. One cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Entry {
     state: State,
-    first_word: usize,
+    base: usize,
     words_start: u32,
     words_length: u16,
     live: bool,
+    /// Whether the entry was ever found again.
+    used: bool,
     /// Category that `record` is for.
     pub category: u8,
     /// Calling context.
@@ -36,6 +44,9 @@ pub struct Entry {
     /// That record; null before the first use.
     pub counters: *const Record,
 }
+
+/// A counter record's number, the record, and the category it is for.
+pub type Counted = (u32, *const Record, u8);
 
 /// Marks of the entries of one set, side by side so that a miss costs one line.
 type Tags = [u32; WAYS];
@@ -47,9 +58,13 @@ pub struct Memo {
     entries: *mut [Entry; WAYS],
     /// Number of sets less one; meaningless while `tags` is null.
     mask: usize,
-    words: Array<u64>,
-    /// Entries put over others since the table last grew.
+    words: WordList,
+    /// Entries put over others in this trial, and those of them that had never been found again.
     evictions: u32,
+    wasted: u32,
+    /// Chains still not to be kept, and how long the next pause will be.
+    pause: u32,
+    next_pause: u32,
     /// The way that is put over next.
     victim: u32,
 }
@@ -94,52 +109,68 @@ impl Memo {
             {
                 continue;
             }
-            let start = entry.words_start as usize;
-            // SAFETY: an entry's words lie within the list; they were read by a walk from this very state.
-            let left = unsafe {
-                words::compare(self.words.get_unchecked(start..start + entry.words_length as usize), entry.first_word)
-            };
-            if left == 0 {
-                return Some(&mut entries[way]);
+            let words = self.words.part(entry.words_start as usize, entry.words_length.into(), entry.base);
+            // SAFETY: they were read by a walk from this very state.
+            if unsafe { words.compare() } == 0 {
+                let entry = &mut entries[way];
+                entry.used = true;
+                return Some(entry);
             }
         }
         None
     }
 
-    /// Remembers a chain; forgets others if need be.
-    pub fn insert(&mut self, state: &State, proof: (&[u64], usize, bool), node: u32) {
-        let (chain_words, first_word, live) = proof;
-        if chain_words.len() > ENTRY_WORDS {
+    /// Remembers a chain, and forgets others if need be.
+    pub fn insert(&mut self, state: &State, proof: Proof<'_>, node: u32, (record, counters, category): Counted) {
+        if proof.words.len() > ENTRY_WORDS {
             return;
         }
-        if self.tags.is_null() || self.evictions as usize > self.mask * WAYS {
-            self.grow();
+        if self.pause > 0 {
+            self.pause -= 1;
+            return;
+        }
+        if self.tags.is_null() || self.evictions >= TRIAL {
+            self.judge();
         }
         if self.tags.is_null() {
             return;
         }
-        if self.words.len() + chain_words.len() > MOST_WORDS {
+        if self.words.len() + proof.words.len() > MOST_WORDS {
             self.clear();
         }
         let words_start = self.words.len();
-        for &word in chain_words {
-            if !self.words.push(word) {
-                self.words.truncate(words_start);
-                return;
-            }
+        if !self.words.append(proof.words) {
+            self.words.truncate(words_start);
+            return;
         }
-        let entry = Entry {
+        self.place(Entry {
             state: *state,
-            first_word,
+            base: proof.words.base(),
             words_start: words_start as u32,
-            words_length: chain_words.len() as u16,
-            live,
-            category: 0,
+            words_length: proof.words.len() as u16,
+            live: proof.live,
+            used: false,
+            category,
             node,
-            record: 0,
-            counters: core::ptr::null(),
-        };
-        self.place(entry);
+            record,
+            counters,
+        });
+    }
+
+    /// Makes the tables larger if entries are put over others that are in use; if most of these were never found
+    /// again, there are more chains in turn than can be kept: then none is for a while.
+    #[cold]
+    fn judge(&mut self) {
+        let wasteful = self.wasted > self.evictions / 4 * 3;
+        if !self.tags.is_null() && self.mask + 1 == MOST_SETS && wasteful {
+            self.next_pause = (self.next_pause * 2).clamp(PAUSE, LONGEST_PAUSE);
+            self.pause = self.next_pause;
+        } else {
+            self.next_pause = 0;
+            self.grow();
+        }
+        self.evictions = 0;
+        self.wasted = 0;
     }
 
     fn place(&mut self, entry: Entry) {
@@ -148,9 +179,11 @@ impl Memo {
         // SAFETY: the set is masked into both tables.
         let (tags, entries) = unsafe { (&mut *self.tags.add(set), &mut *self.entries.add(set)) };
         let way = tags.iter().position(|&tag| tag == 0).unwrap_or_else(|| {
-            self.evictions += 1;
             self.victim = self.victim.wrapping_add(1);
-            self.victim as usize % WAYS
+            let victim = self.victim as usize % WAYS;
+            self.evictions += 1;
+            self.wasted += u32::from(!entries[victim].used);
+            victim
         });
         tags[way] = tag(hash);
         entries[way] = entry;
@@ -160,7 +193,6 @@ impl Memo {
     /// memory.
     #[cold]
     fn grow(&mut self) {
-        self.evictions = 0;
         let old_sets = if self.tags.is_null() { 0 } else { self.mask + 1 };
         let sets = (old_sets * 2).max(FIRST_SETS);
         if sets > MOST_SETS {

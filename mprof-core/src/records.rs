@@ -99,6 +99,8 @@ pub struct Chunk {
     first: AtomicU32,
     /// Context of each record (its node's index, times 16, plus the category).
     contexts: [AtomicU32; CHUNK],
+    /// The record of the same context and another category that was made before; 0: none. The owner's alone.
+    others: [AtomicU32; CHUNK],
     records: [Record; CHUNK],
 }
 
@@ -123,6 +125,7 @@ static COMMON: Chunk = Chunk {
     used: AtomicU32::new(0),
     first: AtomicU32::new(0),
     contexts: [const { AtomicU32::new(0) }; CHUNK],
+    others: [const { AtomicU32::new(0) }; CHUNK],
     records: [const {
         Record {
             allocs: Count::new(),
@@ -153,11 +156,13 @@ impl Chunk {
         Some(chunk)
     }
 
-    /// A new record for a context, and its number; `None` when the chunk is full.
-    pub fn issue(&'static self, node: u32, category: u32) -> Option<(u32, &'static Record)> {
+    /// A new record for a context, and its number; `None` when the chunk is full. `other`: the context's latest
+    /// record so far, or 0.
+    pub fn issue(&'static self, node: u32, category: u32, other: u32) -> Option<(u32, &'static Record)> {
         let index = self.used.load(Ordering::Relaxed);
         let record = self.records.get(index as usize)?;
         self.contexts[index as usize].store(node << 4 | category, Ordering::Relaxed);
+        self.others[index as usize].store(other, Ordering::Relaxed);
         self.used.store(index + 1, Ordering::Release);
         Some((self.first.load(Ordering::Relaxed) + index, record))
     }
@@ -274,9 +279,17 @@ fn free_common(number: u32, size: u64) -> bool {
     true
 }
 
-/// A record that belongs to a heap; `None` for a number that was not issued in this process.
-pub fn get(number: u32) -> Option<&'static Record> {
-    chunk_of(number).map(|chunk| &chunk.records[number as usize % CHUNK])
+/// The record of a context for a category, among `latest` and those made before it for the same context.
+pub fn for_category(latest: u32, category: u32) -> Option<(u32, &'static Record)> {
+    let mut number = latest;
+    while number != 0 {
+        let (chunk, index) = (chunk_of(number)?, number as usize % CHUNK);
+        if chunk.contexts[index].load(Ordering::Relaxed) & 0xf == category {
+            return Some((number, &chunk.records[index]));
+        }
+        number = chunk.others[index].load(Ordering::Relaxed);
+    }
+    None
 }
 
 /// The context, in its owner's tree, that a heap's record is for.

@@ -1,7 +1,8 @@
 //! The tree of calling contexts of one heap.
 //!
 //! A node is a call chain: its parent's, and one frame more. Nodes never move or go, so another thread may read
-//! those below the published count at any time.
+//! those below the published count at any time. A node remembers the children that were asked for last; the
+//! others are found in a hash table.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
@@ -10,27 +11,37 @@ use hashbrown::HashTable;
 use crate::arena::{Arena, Zeroable, new_zeroed};
 use crate::location::FrameKey;
 
-/// Categories that a node can have records for.
-pub const CATEGORIES: usize = 4;
+/// Children that a node remembers.
+const REMEMBERED: usize = 4;
 
-/// A calling context.
+/// A calling context. Half a cache line.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(C, align(32))]
 pub struct Node {
     /// The frame that this node adds to its parent's chain.
     pub key: FrameKey,
     /// Index of the parent; 0 at the top.
     pub parent: u32,
-    /// Frames from the top down to here.
-    pub depth: u32,
-    /// Number of the counter record of each category; 0 where nothing was allocated.
-    pub records: [AtomicU32; CATEGORIES],
+    /// Number of its latest counter record, which names the next; 0 where nothing was allocated.
+    pub record: u32,
+    /// The children asked for last: index, and a tag of the key in the high bits. 0: none. The owner's alone.
+    children: [u32; REMEMBERED],
+}
+
+/// Nodes of a tree at most: what is left of 32 bits beside a child's tag.
+const INDEX_BITS: u32 = 23;
+const INDEX: u32 = (1 << INDEX_BITS) - 1;
+
+/// The tag of a key, in place.
+#[inline(always)]
+fn tag(key: FrameKey) -> u32 {
+    (key.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32 & !INDEX
 }
 
 const _: () = assert!(size_of::<Node>() == 32);
 
 const CHUNK: usize = 1024;
-const CHUNKS: usize = 8192;
+const CHUNKS: usize = (INDEX as usize + 1) / CHUNK;
 
 struct Chunk([Node; CHUNK]);
 
@@ -70,11 +81,17 @@ fn hash(parent: u32, key: FrameKey) -> u64 {
 }
 
 impl Tree {
-    /// Makes an all-zero tree ready for use. `limit`: contexts over all heaps at which new ones are refused.
-    pub fn start(&mut self, limit: u32) {
+    /// Makes an all-zero tree ready for use; false without memory. `limit`: contexts over all heaps at which new
+    /// ones are refused.
+    #[must_use]
+    pub fn start(&mut self, limit: u32) -> bool {
         self.limit = limit;
         self.children = Some(HashTable::new_in(Arena));
+        // Index 0 has a place, so that it may be asked for its children: it has none that it remembers.
+        let Some(chunk) = new_zeroed::<Chunk>() else { return false };
+        self.chunks[0].store(chunk, Ordering::Release);
         self.count.store(1, Ordering::Relaxed);
+        true
     }
 
     /// Nodes, including the unused index 0.
@@ -98,8 +115,21 @@ impl Tree {
 
     /// The child of `parent` by `key`, made now if it is not there. [`NO_NODE`] when there are too many contexts
     /// or no memory.
-    #[inline(never)]
+    #[inline]
     pub fn child(&mut self, parent: u32, key: FrameKey) -> u32 {
+        let tag = tag(key);
+        for remembered in self.node(parent).children {
+            let index = remembered & INDEX;
+            if remembered & !INDEX == tag && index != NO_NODE && self.node(index).key == key {
+                return index;
+            }
+        }
+        self.child_by_hash(parent, key)
+    }
+
+    /// [`Tree::child`] for one that the parent does not remember.
+    #[inline(never)]
+    fn child_by_hash(&mut self, parent: u32, key: FrameKey) -> u32 {
         let hash = hash(parent, key);
         let found = self.children.as_ref().and_then(|children| {
             children.find(hash, |&index| {
@@ -107,10 +137,25 @@ impl Tree {
                 node.key == key && node.parent == parent
             })
         });
-        match found {
+        let index = match found {
             Some(&index) => index,
             None => self.add(parent, key, hash, self.limit),
+        };
+        if index != NO_NODE && parent != NO_NODE {
+            let children = &mut self.node_mut(parent).children;
+            children.rotate_right(1);
+            children[0] = index | tag(key);
         }
+        index
+    }
+
+    /// A node, to be changed by the owner.
+    #[inline]
+    pub fn node_mut(&mut self, index: u32) -> &mut Node {
+        let chunk = self.chunks[index as usize / CHUNK % CHUNKS].load(Ordering::Relaxed);
+        debug_assert!(index < self.len() && !chunk.is_null());
+        // SAFETY: as in `node`. Others read `key` and `parent` only, which do not change.
+        unsafe { &mut (*chunk).0[index as usize % CHUNK] }
     }
 
     /// As [`Tree::child`], but makes contexts beyond the limit, for chains that were cut to stay near it.
@@ -124,7 +169,7 @@ impl Tree {
     #[cold]
     fn add(&mut self, parent: u32, key: FrameKey, hash: u64, limit: u32) -> u32 {
         let index = self.count.load(Ordering::Relaxed);
-        if TOTAL.load(Ordering::Relaxed) >= limit || index as usize >= CHUNK * CHUNKS {
+        if TOTAL.load(Ordering::Relaxed) >= limit || index > INDEX {
             return NO_NODE;
         }
         let slot = &self.chunks[index as usize / CHUNK];
@@ -143,12 +188,11 @@ impl Tree {
         if children.try_reserve(1, rehash).is_err() {
             return NO_NODE;
         }
-        let depth = if parent == NO_NODE { 0 } else { self.node(parent).depth + 1 };
         let chunk = slot.load(Ordering::Relaxed);
         // SAFETY: the slot of a new index is written by the owner alone, before the count makes it visible.
         unsafe {
             let node = &raw mut (*chunk).0[index as usize % CHUNK];
-            node.write(Node { key, parent, depth, records: [const { AtomicU32::new(0) }; CATEGORIES] });
+            node.write(Node { key, parent, record: 0, children: [0; REMEMBERED] });
         }
         self.count.store(index + 1, Ordering::Release);
         if let Some(children) = self.children.as_mut() {
@@ -167,7 +211,7 @@ mod tests {
     fn tree(limit: u32) -> &'static mut Tree {
         let tree = new_zeroed::<Tree>().unwrap();
         assert!(tree.children.is_none());
-        tree.start(limit);
+        assert!(tree.start(limit));
         tree
     }
 
@@ -183,7 +227,6 @@ mod tests {
         assert_eq!(tree.child(top, key(100)), main);
         let other = tree.child(main, key(100));
         assert_ne!(other, main);
-        assert_eq!(tree.node(other).depth, 2);
         assert_eq!(tree.node(other).parent, main);
         assert_eq!(tree.len(), 4);
     }

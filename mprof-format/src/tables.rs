@@ -280,7 +280,7 @@ impl Tables {
             _ => Told::SecondSuccessor,
         };
         let Some(frame) = memory.decode(told) else {
-            return Err(start.damage(format!("a frame expected, not {told:?}")));
+            return Err(start.damage("a frame of a known space expected"));
         };
         match frame {
             Frame::Thread(id) => start.check_id(id.into(), self.profile.threads.len(), "thread")?,

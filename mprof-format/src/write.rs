@@ -410,14 +410,14 @@ impl<'a, S: Sink> Writer<'a, S> {
             return Ok(());
         }
         self.flush()?;
-        let first = if tag.has_ids() { MAX_VARINT } else { 0 };
-        if self.record.capacity() < bytes.saturating_add(first) {
+        if self.record.capacity() < bytes.saturating_add(MAX_VARINT) {
             return Err(WriteError::TooLarge);
         }
         self.record.open(tag);
         self.frames.forget();
         self.counter_context = 0;
         self.bin = 0;
+        // Records of entries with ids begin with the first one's.
         match tag {
             Tag::Modules => self.record.number(self.counts.modules.into()),
             Tag::Threads => self.record.number(self.counts.threads.into()),

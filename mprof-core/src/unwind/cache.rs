@@ -4,23 +4,20 @@ use super::eh_frame::{Workspace, derive};
 use super::rule::PackedRule;
 use crate::arena::{Arena, Zeroable};
 use crate::location::{FrameKey, Location};
-use crate::tree::{NO_NODE, Tree};
 use allocator_api2::alloc::Allocator;
 use core::alloc::Layout;
 
-/// What is known of a location. Half a cache line.
+/// What is known of a location.
 #[derive(Debug, Clone, Copy)]
-#[repr(C, align(32))]
+#[repr(C, align(16))]
 pub struct Slot {
     /// Key of the location's frame in the tree.
     pub key: FrameKey,
     /// Its unwind rule; empty in a free slot.
     pub rule: PackedRule,
-    /// Contexts that were last seen with this frame as child: (parent, child), the latest first.
-    last: [(u32, u32); 2],
 }
 
-const FREE: Slot = Slot { key: FrameKey::NONE, rule: PackedRule::EMPTY, last: [(NO_NODE, NO_NODE); 2] };
+const FREE: Slot = Slot { key: FrameKey::NONE, rule: PackedRule::EMPTY };
 
 const FIRST_SLOTS: usize = 512;
 const MOST_SLOTS: usize = 16 * 1024;
@@ -41,11 +38,11 @@ unsafe impl Zeroable for RuleCache {}
 impl RuleCache {
     /// The slot for a location, filled if it is not there. `None` without memory.
     #[inline(always)]
-    pub fn lookup(&mut self, workspace: &mut Workspace, location: Location) -> Option<&mut Slot> {
+    pub fn lookup(&mut self, workspace: &mut Workspace, location: Location) -> Option<Slot> {
         if !self.slots.is_null() {
             let index = location.hash() & self.mask;
             // SAFETY: the index is masked into the table.
-            let slot = unsafe { &mut *self.slots.add(index) };
+            let slot = unsafe { *self.slots.add(index) };
             if slot.key.is_at(location) && slot.rule != PackedRule::EMPTY {
                 return Some(slot);
             }
@@ -55,7 +52,7 @@ impl RuleCache {
 
     #[cold]
     #[inline(never)]
-    fn fill(&mut self, workspace: &mut Workspace, location: Location) -> Option<&mut Slot> {
+    fn fill(&mut self, workspace: &mut Workspace, location: Location) -> Option<Slot> {
         if self.slots.is_null() || (self.evictions > self.mask / 4 && self.mask + 1 < MOST_SLOTS) {
             self.grow();
         }
@@ -67,8 +64,8 @@ impl RuleCache {
         // SAFETY: the index is masked into the table.
         let slot = unsafe { &mut *self.slots.add(index) };
         self.evictions += usize::from(slot.rule != PackedRule::EMPTY);
-        *slot = Slot { key, rule: PackedRule::from(rule), ..FREE };
-        Some(slot)
+        *slot = Slot { key, rule: PackedRule::from(rule) };
+        Some(*slot)
     }
 
     /// Doubles the table, or makes it; leaves it as it is when there is no memory.
@@ -107,25 +104,5 @@ impl RuleCache {
                 unsafe { self.slots.add(index).write(FREE) };
             }
         }
-    }
-}
-
-impl Slot {
-    /// The child of `parent` by this slot's frame: remembered, or looked up (or made) in the tree.
-    #[inline(always)]
-    pub fn child(&mut self, tree: &mut Tree, parent: u32) -> u32 {
-        if self.last[0].0 == parent {
-            return self.last[0].1;
-        }
-        if self.last[1].0 == parent {
-            self.last.swap(0, 1);
-            return self.last[0].1;
-        }
-        let child = tree.child(parent, self.key);
-        if child != NO_NODE {
-            self.last[1] = self.last[0];
-            self.last[0] = (parent, child);
-        }
-        child
     }
 }

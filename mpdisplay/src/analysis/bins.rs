@@ -1,0 +1,65 @@
+//! The bin table: allocations by size (paper, section 2.3).
+
+use super::tally::Usage;
+use super::text::printable;
+use mprof_format::model::Profile;
+use std::collections::BTreeMap;
+
+/// Allocations of one size.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BinRow {
+    /// Size in bytes; `None` for all sizes over 1024.
+    pub size: Option<u64>,
+    /// How much.
+    pub usage: Usage,
+    /// User types of that size by name, those from system headers last.
+    pub types: Vec<String>,
+}
+
+/// The bin table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Bins {
+    /// Sizes up to 1024 in which memory was allocated, by rising size.
+    pub rows: Vec<BinRow>,
+    /// All larger sizes together, also where there are none.
+    pub larger: BinRow,
+    /// Everything.
+    pub total: Usage,
+}
+
+impl Bins {
+    /// Sums the bins of the profiles.
+    pub fn new<'p>(profiles: impl IntoIterator<Item = &'p Profile>) -> Bins {
+        let mut sizes: BTreeMap<u64, Usage> = BTreeMap::new();
+        let mut types: BTreeMap<u64, BTreeMap<String, bool>> = BTreeMap::new();
+        let mut bins = Bins::default();
+        for profile in profiles {
+            for bin in &profile.bins {
+                let usage = Usage::from(bin);
+                bins.total += usage;
+                match bin.size {
+                    Some(size) => *sizes.entry(size).or_default() += usage,
+                    None => bins.larger.usage += usage,
+                }
+            }
+            for found in profile.names.iter().flat_map(|names| &names.types) {
+                let system =
+                    types.entry(found.size).or_default().entry(printable(&found.name)).or_insert(true);
+                *system &= found.system;
+            }
+        }
+        sizes.retain(|_, usage| usage.allocs > 0);
+        let row = |(size, usage)| {
+            let types = types.remove(&size).map(in_order).unwrap_or_default();
+            BinRow { size: Some(size), usage, types }
+        };
+        bins.rows = sizes.into_iter().map(row).collect();
+        bins
+    }
+}
+
+/// Type names (and whether only system headers have them), the program's own first.
+fn in_order(types: BTreeMap<String, bool>) -> Vec<String> {
+    let (system, own): (Vec<_>, Vec<_>) = types.into_iter().partition(|&(_, system)| system);
+    own.into_iter().chain(system).map(|(name, _)| name).collect()
+}

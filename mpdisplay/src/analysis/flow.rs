@@ -1,0 +1,175 @@
+//! How many bytes were allocated under each function and over each call, every allocation counted once.
+//!
+//! A function, or a call from one function to another, may be on a chain several times (recursion). One walk
+//! over the tree credits only the outermost time: what is below it is already counted there.
+
+use super::tally::Tally;
+use super::tree::Tree;
+use std::collections::HashMap;
+
+/// What was allocated over calls from one group to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edge {
+    /// Group that called.
+    pub caller: u32,
+    /// Group that was called; never the caller itself.
+    pub callee: u32,
+    /// Allocations whose chain has such a call.
+    pub tally: Tally,
+}
+
+/// Sums over groups of functions. A group is a single function or, in the merged graph, a cycle.
+#[derive(Debug, Clone, Default)]
+pub struct Flow {
+    /// By group: allocations whose chain has it.
+    pub inclusive: Vec<Tally>,
+    /// By group: allocations whose chain has a call to it from another group.
+    pub entering: Vec<Tally>,
+    /// By group: allocations whose chain has a call from it to another group.
+    pub leaving: Vec<Tally>,
+    /// By group: allocations (objects) whose chain has a call within the group.
+    pub recurring: Vec<u64>,
+    /// Calls between groups, in the order of their appearance in the tree.
+    pub edges: Vec<Edge>,
+}
+
+impl Flow {
+    /// Sums over the tree, whose subtrees hold `tallies`; `group_of` maps functions to groups, of which there
+    /// are `groups`.
+    pub fn new(tree: &Tree, tallies: &[Tally], group_of: &[u32], groups: usize) -> Flow {
+        let groups_of_nodes: Vec<u32> =
+            tree.nodes.iter().map(|node| group_of[node.function as usize]).collect();
+        let (edges, edge_of) = edges(tree, &groups_of_nodes);
+        let none = || vec![Tally::default(); groups];
+        let flow =
+            Flow { inclusive: none(), entering: none(), leaving: none(), recurring: vec![0; groups], edges };
+        let marks = Marks::new(groups, flow.edges.len());
+        let mut walk = Walk { tallies, groups: groups_of_nodes, edge_of, flow, marks };
+        walk.run(tree);
+        walk.flow
+    }
+}
+
+/// No edge: the node is outermost, or calls within its group.
+const NO_EDGE: u32 = u32::MAX;
+
+/// The different edges, without sums, and for each node the one that leads to it.
+fn edges(tree: &Tree, groups: &[u32]) -> (Vec<Edge>, Vec<u32>) {
+    let mut known: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut edges: Vec<Edge> = Vec::new();
+    let edge_of = tree
+        .nodes
+        .iter()
+        .zip(groups)
+        .map(|(node, &callee)| match node.parent.map(|parent| groups[parent as usize]) {
+            Some(caller) if caller != callee => *known.entry((caller, callee)).or_insert_with(|| {
+                edges.push(Edge { caller, callee, tally: Tally::default() });
+                edges.len() as u32 - 1
+            }),
+            _ => NO_EDGE,
+        })
+        .collect();
+    (edges, edge_of)
+}
+
+/// How often each thing is on the current chain.
+struct Marks {
+    group: Vec<u32>,
+    entering: Vec<u32>,
+    leaving: Vec<u32>,
+    recurring: Vec<u32>,
+    edge: Vec<u32>,
+}
+
+impl Marks {
+    fn new(groups: usize, edges: usize) -> Self {
+        let none = || vec![0; groups];
+        Marks { group: none(), entering: none(), leaving: none(), recurring: none(), edge: vec![0; edges] }
+    }
+}
+
+/// Notes one more, and says whether it is the first on the chain.
+fn first(marks: &mut [u32], index: u32) -> bool {
+    let mark = &mut marks[index as usize];
+    *mark += 1;
+    *mark == 1
+}
+
+struct Walk<'a> {
+    tallies: &'a [Tally],
+    /// By node.
+    groups: Vec<u32>,
+    /// By node.
+    edge_of: Vec<u32>,
+    flow: Flow,
+    marks: Marks,
+}
+
+impl Walk<'_> {
+    /// Visits all nodes, callers before callees, with the marks of exactly their chain set.
+    fn run(&mut self, tree: &Tree) {
+        const NONE: u32 = u32::MAX;
+        let count = tree.nodes.len();
+        let (mut first_child, mut sibling) = (vec![NONE; count], vec![NONE; count]);
+        let mut outermost = NONE;
+        for id in (0..count).rev() {
+            let list = match tree.nodes[id].parent {
+                Some(parent) => &mut first_child[parent as usize],
+                None => &mut outermost,
+            };
+            sibling[id] = std::mem::replace(list, id as u32);
+        }
+        let mut chain: Vec<u32> = Vec::new();
+        let mut next = outermost;
+        loop {
+            if next != NONE {
+                self.enter(next, chain.last().copied());
+                chain.push(next);
+                next = first_child[next as usize];
+            } else if let Some(node) = chain.pop() {
+                self.leave(node, chain.last().copied());
+                next = sibling[node as usize];
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn enter(&mut self, node: u32, parent: Option<u32>) {
+        let (group, tally) = (self.groups[node as usize], self.tallies[node as usize]);
+        let (flow, marks) = (&mut self.flow, &mut self.marks);
+        if first(&mut marks.group, group) {
+            flow.inclusive[group as usize] += tally;
+        }
+        let edge = self.edge_of[node as usize];
+        if edge != NO_EDGE {
+            let caller = flow.edges[edge as usize].caller;
+            if first(&mut marks.edge, edge) {
+                flow.edges[edge as usize].tally += tally;
+            }
+            if first(&mut marks.entering, group) {
+                flow.entering[group as usize] += tally;
+            }
+            if first(&mut marks.leaving, caller) {
+                flow.leaving[caller as usize] += tally;
+            }
+        } else if parent.is_some() && first(&mut marks.recurring, group) {
+            let recurring = &mut flow.recurring[group as usize];
+            *recurring = recurring.saturating_add(tally.usage.allocs);
+        }
+    }
+
+    fn leave(&mut self, node: u32, parent: Option<u32>) {
+        let group = self.groups[node as usize] as usize;
+        let marks = &mut self.marks;
+        marks.group[group] -= 1;
+        let edge = self.edge_of[node as usize];
+        if edge != NO_EDGE {
+            marks.edge[edge as usize] -= 1;
+            marks.entering[group] -= 1;
+            marks.leaving[self.flow.edges[edge as usize].caller as usize] -= 1;
+        } else if parent.is_some() {
+            marks.recurring[group] -= 1;
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Sums: what was allocated, what of it was freed, and how both spread over the categories.
+
+use mprof_format::model::{Bin, Category, Counter};
+use std::ops::AddAssign;
+
+/// Objects and bytes allocated, and those of them that were freed. Additions stop at `u64::MAX`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Objects allocated.
+    pub allocs: u64,
+    /// Bytes allocated, as the program asked for them.
+    pub bytes: u64,
+    /// Objects of these that were freed; never more than `allocs`.
+    pub frees: u64,
+    /// Bytes of these that were freed; never more than `bytes`.
+    pub freed_bytes: u64,
+}
+
+impl Usage {
+    /// Makes a usage; more freed than allocated, which only a damaged file can say, counts as all freed.
+    pub fn new(allocs: u64, bytes: u64, frees: u64, freed_bytes: u64) -> Self {
+        Usage { allocs, bytes, frees: frees.min(allocs), freed_bytes: freed_bytes.min(bytes) }
+    }
+
+    /// Objects never freed.
+    pub fn kept(&self) -> u64 {
+        self.allocs.saturating_sub(self.frees)
+    }
+
+    /// Bytes never freed.
+    pub fn kept_bytes(&self) -> u64 {
+        self.bytes.saturating_sub(self.freed_bytes)
+    }
+}
+
+impl From<&Counter> for Usage {
+    fn from(counter: &Counter) -> Self {
+        Usage::new(counter.allocs, counter.bytes, counter.frees, counter.freed_bytes)
+    }
+}
+
+impl From<&Bin> for Usage {
+    fn from(bin: &Bin) -> Self {
+        Usage::new(bin.allocs, bin.bytes, bin.frees, bin.freed_bytes)
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.allocs = self.allocs.saturating_add(other.allocs);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.frees = self.frees.saturating_add(other.frees);
+        self.freed_bytes = self.freed_bytes.saturating_add(other.freed_bytes);
+    }
+}
+
+/// Categories that the tables have a column for: s, m, l, x.
+pub const CATEGORIES: usize = 4;
+
+/// The column of a category, from 0; `None` for one that has no column and counts in sums only.
+pub fn column(category: Category) -> Option<usize> {
+    match category {
+        Category::Small => Some(0),
+        Category::Medium => Some(1),
+        Category::Large => Some(2),
+        Category::ExtraLarge => Some(3),
+        _ => None,
+    }
+}
+
+/// A usage with its breakdown by category.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Everything.
+    pub usage: Usage,
+    /// Bytes allocated, by column of the category.
+    pub bytes: [u64; CATEGORIES],
+    /// Bytes never freed, by column of the category.
+    pub kept: [u64; CATEGORIES],
+}
+
+impl Tally {
+    /// What one counter says.
+    pub fn of(category: Category, usage: Usage) -> Self {
+        let mut tally = Tally { usage, ..Tally::default() };
+        if let Some(column) = column(category) {
+            tally.bytes[column] = usage.bytes;
+            tally.kept[column] = usage.kept_bytes();
+        }
+        tally
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.usage += other.usage;
+        for column in 0..CATEGORIES {
+            self.bytes[column] = self.bytes[column].saturating_add(other.bytes[column]);
+            self.kept[column] = self.kept[column].saturating_add(other.kept[column]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kept_is_what_was_not_freed() {
+        let usage = Usage::new(10, 1000, 4, 300);
+        assert_eq!((usage.kept(), usage.kept_bytes()), (6, 700));
+    }
+
+    #[test]
+    fn more_freed_than_allocated_counts_as_all_freed() {
+        assert_eq!(Usage::new(1, 10, 5, 50), Usage { allocs: 1, bytes: 10, frees: 1, freed_bytes: 10 });
+    }
+
+    #[test]
+    fn sums_stop_at_the_end_of_the_numbers() {
+        let mut usage = Usage::new(u64::MAX, u64::MAX, 0, 0);
+        usage += Usage::new(1, 1, 1, 1);
+        assert_eq!((usage.allocs, usage.bytes), (u64::MAX, u64::MAX));
+    }
+
+    #[test]
+    fn a_category_without_a_column_counts_in_the_sum_only() {
+        let tally = Tally::of(Category::Other(9), Usage::new(1, 8, 0, 0));
+        assert_eq!(tally.usage.bytes, 8);
+        assert_eq!(tally.bytes, [0; CATEGORIES]);
+    }
+}

@@ -1,0 +1,221 @@
+//! The calling-context tree in terms of functions: what all tables are computed from.
+//!
+//! Built from one profile or several: frames become functions (inlined ones too), the frames of the runtime's
+//! start are left out (see `start.rs`), counters move to the nodes that remain. The trees of several profiles,
+//! and of their threads, stand side by side; it is the functions that join them.
+
+use super::functions::{Function, FunctionKind, Functions, TRUNCATED, UNKNOWN};
+use super::names::{Names, Step};
+use super::start::{self, Phase, Role, Verdict};
+use super::tally::{Tally, Usage};
+use mprof_format::model::{Category, Frame, Profile, Special};
+
+/// Where in a function a call was made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Site {
+    /// Offset of the return address from the start of the machine function, bytes; `None` where the function is
+    /// unknown.
+    pub offset: Option<u64>,
+    /// Id of the source file in [`Tree::files`].
+    pub file: Option<u32>,
+    /// Source line; 0 where unknown.
+    pub line: u32,
+}
+
+/// A function called by its parent's function at its parent's site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Node {
+    /// The caller; `None` for the outermost function of a chain. Always a smaller id than this node's.
+    pub parent: Option<u32>,
+    /// Function id.
+    pub function: u32,
+    /// Where this function made the call to the next one, or the allocation.
+    pub site: Site,
+}
+
+/// What a function allocated itself, in one category, on one chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count {
+    /// Node id: the innermost function of the chain.
+    pub node: u32,
+    /// Category of the objects.
+    pub category: Category,
+    /// How much.
+    pub usage: Usage,
+}
+
+/// Functions, chains and what was allocated at their ends.
+#[derive(Debug, Clone, Default)]
+pub struct Tree {
+    /// Functions; some may be on no chain.
+    pub functions: Functions,
+    /// Paths of source files, printable. Index = file id.
+    pub files: Vec<String>,
+    /// Chains. A parent's id is smaller than its children's.
+    pub nodes: Vec<Node>,
+    /// Allocations.
+    pub counts: Vec<Count>,
+}
+
+impl Tree {
+    /// Joins the profiles.
+    pub fn new<'p>(profiles: impl IntoIterator<Item = &'p Profile>) -> Tree {
+        let mut names = Names::default();
+        let mut tree = Tree::default();
+        for profile in profiles {
+            names.begin(profile);
+            Builder { tree: &mut tree, names: &mut names, pending: Vec::new() }.add(profile);
+        }
+        let mut used = vec![false; names.functions.len()];
+        for node in &tree.nodes {
+            used[node.function as usize] = true;
+        }
+        names.functions.tell_apart(&used);
+        tree.functions = names.functions;
+        tree.files = names.files.into_list();
+        tree
+    }
+
+    /// For each node what was allocated there and below.
+    pub fn subtree_tallies(&self) -> Vec<Tally> {
+        let mut tallies = vec![Tally::default(); self.nodes.len()];
+        for count in &self.counts {
+            tallies[count.node as usize] += Tally::of(count.category, count.usage);
+        }
+        for id in (0..self.nodes.len()).rev() {
+            if let Some(parent) = self.nodes[id].parent {
+                let tally = tallies[id];
+                tallies[parent as usize] += tally;
+            }
+        }
+        tallies
+    }
+}
+
+/// Where a context's chain has come to.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// Still in the runtime's start: the innermost pending frame, or `None` at the thread's top.
+    Start(Option<u32>),
+    /// At a node.
+    Node(u32),
+}
+
+/// A frame of the runtime's start, which becomes a node only if a chain ends among such frames.
+struct Pending {
+    step: Step,
+    phase: Phase,
+    /// The next frame outwards that is shown when this one is.
+    outer: Option<u32>,
+    /// Its node, once it has one.
+    node: Option<u32>,
+}
+
+struct Builder<'a> {
+    tree: &'a mut Tree,
+    names: &'a mut Names,
+    pending: Vec<Pending>,
+}
+
+impl Builder<'_> {
+    fn add(&mut self, profile: &Profile) {
+        let mut places: Vec<Place> = Vec::with_capacity(profile.contexts.len());
+        let mut steps = Vec::new();
+        for context in &profile.contexts {
+            let mut place = context.parent.map_or(Place::Start(None), |parent| places[parent as usize]);
+            match context.frame {
+                Frame::Thread(_) => {}
+                Frame::Special(special) => place = Place::Node(self.special(place, special)),
+                frame => {
+                    steps.clear();
+                    self.names.steps(profile, frame, &mut steps);
+                    for &step in &steps {
+                        place = self.descend(place, step);
+                    }
+                }
+            }
+            places.push(place);
+        }
+        for counter in &profile.counters {
+            let node = match places[counter.context as usize] {
+                Place::Node(node) => node,
+                Place::Start(Some(pending)) => self.reveal(pending),
+                Place::Start(None) => self.special(Place::Start(None), Special::Unknown),
+            };
+            self.tree.counts.push(Count { node, category: counter.category, usage: counter.into() });
+        }
+    }
+
+    /// Adds one function to a chain.
+    fn descend(&mut self, place: Place, step: Step) -> Place {
+        let last = match place {
+            Place::Node(node) => return Place::Node(self.node(Some(node), step)),
+            Place::Start(last) => last,
+        };
+        let phase = last.map_or(Phase::Top, |last| self.pending[last as usize].phase);
+        match start::step(phase, step.role) {
+            Verdict::Start(phase) => {
+                let outer = last.and_then(|last| self.shown_with(last, phase));
+                self.pending.push(Pending { step, phase, outer, node: None });
+                Place::Start(Some(self.pending.len() as u32 - 1))
+            }
+            Verdict::Begin => Place::Node(self.node(None, step)),
+            Verdict::Follow => {
+                let parent = last.map(|last| self.reveal(last));
+                Place::Node(self.node(parent, step))
+            }
+        }
+    }
+
+    /// The innermost frame from `last` outwards that is shown together with a pending frame of `phase`.
+    fn shown_with(&self, last: u32, phase: Phase) -> Option<u32> {
+        let pending = &self.pending[last as usize];
+        if !pending.phase.same_group(phase) {
+            return None;
+        }
+        // `_start` of a stripped program is as little worth showing as one with its name.
+        let hidden = pending.step.role == Role::Starter || pending.phase == Phase::First;
+        if hidden { pending.outer } else { Some(last) }
+    }
+
+    /// The node of a pending frame, made with those of its outer frames where they are not yet there.
+    fn reveal(&mut self, pending: u32) -> u32 {
+        let mut missing = Vec::new();
+        let mut parent = None;
+        let mut next = Some(pending);
+        while let Some(id) = next {
+            let frame = &self.pending[id as usize];
+            parent = frame.node;
+            if parent.is_some() {
+                break;
+            }
+            missing.push(id);
+            next = frame.outer;
+        }
+        for id in missing.into_iter().rev() {
+            let node = self.node(parent, self.pending[id as usize].step);
+            self.pending[id as usize].node = Some(node);
+            parent = Some(node);
+        }
+        parent.expect("the frame asked for has a node now")
+    }
+
+    /// A node for callers that are not known; at a thread's top it begins the chain.
+    fn special(&mut self, place: Place, special: Special) -> u32 {
+        let (kind, name) = match special {
+            Special::Truncated => (FunctionKind::Truncated, TRUNCATED),
+            _ => (FunctionKind::Unknown, UNKNOWN),
+        };
+        let function = self.names.functions.intern(Function::new(kind, name.into(), None, None));
+        let parent = match place {
+            Place::Node(node) => Some(node),
+            Place::Start(_) => None,
+        };
+        self.node(parent, Step { function, site: Site::default(), role: Role::Other })
+    }
+
+    fn node(&mut self, parent: Option<u32>, step: Step) -> u32 {
+        self.tree.nodes.push(Node { parent, function: step.function, site: step.site });
+        self.tree.nodes.len() as u32 - 1
+    }
+}

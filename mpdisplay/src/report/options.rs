@@ -1,0 +1,81 @@
+//! What of the report is drawn, and how.
+
+use super::number::Marks;
+use crate::analysis::graph::GraphKind;
+use crate::analysis::leaks::PathOptions;
+use crate::analysis::share::Detail;
+
+/// Settings of a report. The default is what the command shows without options in a pipe.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Which tables.
+    pub tables: Tables,
+    /// Paths of the leak table.
+    pub paths: PathOptions,
+    /// Which rows.
+    pub detail: Detail,
+    /// Whether cycles are merged.
+    pub graph: GraphKind,
+    /// How small and full shares are written.
+    pub marks: Marks,
+    /// Order of rows; `None`: each table's own.
+    pub order: Option<Order>,
+    /// Rows of a table at most.
+    pub limit: Option<usize>,
+    /// Where the report is drawn.
+    pub page: Page,
+}
+
+/// A choice of tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tables {
+    /// Memory leaks.
+    pub leaks: bool,
+    /// Allocation bins.
+    pub bins: bool,
+    /// Direct allocation.
+    pub direct: bool,
+    /// Allocation call graph.
+    pub graph: bool,
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        Tables { leaks: true, bins: true, direct: true, graph: true }
+    }
+}
+
+/// An order of rows. Equal rows follow by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// By falling bytes allocated.
+    Bytes,
+    /// By falling bytes kept.
+    Kept,
+    /// By falling objects allocated.
+    Allocs,
+    /// By name, path or size.
+    Name,
+}
+
+/// The page that a report is drawn on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// Columns.
+    pub width: usize,
+    /// Fold what is longer than a line; else it runs over, and nothing is cut.
+    pub fold: bool,
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        Page { width: 80, fold: false }
+    }
+}
+
+impl Page {
+    /// Columns for a name that begins behind `used` columns; some are always granted.
+    pub(super) fn room(&self, used: usize) -> usize {
+        self.width.saturating_sub(used).max(36)
+    }
+}

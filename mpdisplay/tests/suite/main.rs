@@ -1,0 +1,6 @@
+//! All tests of `mpdisplay` from outside, in one program.
+
+mod analysis;
+mod builder;
+mod chains;
+mod golden;
