@@ -1,5 +1,5 @@
 /* Functions with names as C++ makes them: namespaces, templates, operators, constructors, lambdas, virtual functions.
- * Each keeps one object of its own size. The report must show the names readable: shop::Shelf<int, 7>::stock(int) 101,
+ * Each keeps one object of its own size. The report must show the names readable: shop::Shelf<int, 7>::stock 101,
  * its constructor 102, operator[] 103, a lambda in main 104, a function in an unnamed namespace 105, and a virtual
  * function called through its base 106. */
 #include <cstddef>

@@ -13,7 +13,6 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[1], "data")) wild = (uintptr_t)data + 64;
     if (!strcmp(argv[1], "stack")) wild = (uintptr_t)local + 64;
     if (!strcmp(argv[1], "inside")) wild = (uintptr_t)object + 64;
-    if (!strcmp(argv[1], "odd")) wild = (uintptr_t)object + 1;
     say("freeing %s", argv[1]);
     memset(object, 0, 500);
     free((void *)wild);

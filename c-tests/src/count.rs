@@ -72,15 +72,21 @@ impl Counts {
         self.bytes - HEADER * (self.allocs - self.aligned) - self.padding
     }
 
-    /// Checks a profile of the same process against these counts.
+    /// Checks a profile of the same process against these counts; of bytes where `bytes` says so.
     ///
     /// # Panics
     /// When a total differs.
-    pub fn assert_agrees(&self, profile: &Profile) {
+    pub fn assert_agrees(&self, profile: &Profile, bytes: bool) {
         let total: Totals = total_of(profile);
         let who = format!("process {} ({})", self.pid, String::from_utf8_lossy(&profile.process.program));
         assert_eq!(total.allocs, self.allocs, "{who}: allocations, profiler's against the C library's");
-        assert_eq!(total.bytes, self.bytes_of_program(), "{who}: bytes, profiler's against the C library's");
+        if bytes {
+            assert_eq!(
+                total.bytes,
+                self.bytes_of_program(),
+                "{who}: bytes, profiler's against the C library's"
+            );
+        }
         if self.forked {
             // Frees of objects from before the fork are none of this profile's.
             assert!(total.frees <= self.frees, "{who}: {} frees of {}", total.frees, self.frees);

@@ -142,11 +142,13 @@ impl Facts {
         sum
     }
 
-    /// The names of the user types of a size, sorted.
+    /// The names of the program's own user types of a size, sorted. Whether its libraries have debug information
+    /// depends on the machine.
     pub fn types(&self, size: u64) -> Vec<String> {
         let names = self.profile.names.as_ref().expect("checked in new");
-        let mut types: Vec<String> =
-            names.types.iter().filter(|t| t.size == size && !t.system).map(|t| lossy(&t.name)).collect();
+        let own = |module: u32| self.profile.modules[module as usize].path == self.profile.process.program;
+        let types = names.types.iter().filter(|t| t.size == size && !t.system && own(t.module));
+        let mut types: Vec<String> = types.map(|t| lossy(&t.name)).collect();
         types.sort();
         types
     }

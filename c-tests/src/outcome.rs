@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use mprof_format::model::Profile;
 
 use crate::facts::Facts;
-use crate::process::{Output, quietly};
+use crate::process::{Output, succeed};
 use crate::tables::Tables;
 use crate::tools::Tools;
 
@@ -60,10 +60,8 @@ impl Outcome {
     pub fn read(&self, name: &str) -> Facts {
         let named = self.folder.with_extension("named");
         let mut mpfilt = Command::new(&Tools::get().mpfilt);
-        quietly(mpfilt.arg("-o").arg(&named).arg(self.folder.join(name)));
-        let facts = Facts::new(sound_profile(&named));
-        facts.assert_consistent();
-        facts
+        succeed(mpfilt.arg("-o").arg(&named).arg(self.folder.join(name)));
+        Facts::new(sound_profile(&named))
     }
 
     /// Reads one data file of the folder as the program wrote it.
@@ -80,7 +78,7 @@ impl Outcome {
     /// When it fails.
     pub fn report(&self, options: &[&str]) -> Tables {
         let mut mpdisplay = Command::new(&Tools::get().mpdisplay);
-        Tables::new(quietly(mpdisplay.env("LC_ALL", "C").args(options).arg(self.data())))
+        Tables::new(succeed(mpdisplay.env("LC_ALL", "C").args(options).arg(self.data())))
     }
 }
 

@@ -45,31 +45,18 @@ pub(crate) fn run(command: &mut Command, scratch: &Path, label: &str, limit: Dur
     Ok(Output { stdout: read(&out)?, stderr: read(&err)?, status })
 }
 
-/// Runs a tool that must succeed; gives its standard output.
+/// Runs a tool that must succeed; gives its standard output. What it says on standard error is shown only where it
+/// fails: mpfilt warns of every library of the machine that has no debug information.
 ///
 /// # Panics
 /// When it cannot be run or fails.
 pub(crate) fn succeed(command: &mut Command) -> String {
-    finish(command).0
-}
-
-/// Runs a tool that must succeed and have nothing to say on standard error; gives its standard output.
-///
-/// # Panics
-/// When it does not.
-pub(crate) fn quietly(command: &mut Command) -> String {
-    let (stdout, stderr) = finish(command);
-    assert_eq!(stderr, "", "{command:?}");
-    stdout
-}
-
-fn finish(command: &mut Command) -> (String, String) {
     let output = command.stdin(Stdio::null()).output();
     let output = output.unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
     let [stdout, stderr] =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     assert!(output.status.success(), "{command:?}: {}\n{stdout}{stderr}", output.status);
-    (stdout, stderr)
+    stdout
 }
 
 fn wait(child: &mut Child, limit: Duration) -> io::Result<Status> {

@@ -43,12 +43,13 @@ fn constructors() {
         assert_eq!(facts.ending("late_constructor"), kept(3, 156));
         assert_eq!(facts.ending("last_destructor"), kept(1, 53));
         assert_eq!(facts.total().allocs, 8);
+        assert_eq!(facts.beginning("[unknown]").allocs, 0, "{:#?}", facts.chains());
     });
 }
 
 #[test]
 fn before_constructors() {
-    Program::c("before_constructors").prints("resolved\n").check(|run| {
+    Program::c("before_constructors").no_reference().prints("resolved\n").check(|run| {
         let facts = run.facts();
         assert_eq!(facts.bin(Some(81)), kept(3, 243));
         assert_eq!(facts.bin(Some(82)), freed(1, 82));

@@ -7,15 +7,15 @@ fn names() {
     Program::cpp("names").prints("6 kept\n").check(|run| {
         let facts = run.facts();
         let shelf = "shop::Shelf<int, 7>";
-        assert_eq!(facts.direct(&format!("{shelf}::stock(int)")), kept(1, 101), "{:#?}", facts.chains());
-        assert_eq!(facts.direct(&format!("{shelf}::Shelf(int)")), kept(1, 102));
-        assert_eq!(facts.direct(&format!("{shelf}::operator[](unsigned long) const")), kept(1, 103));
-        assert_eq!(facts.direct("(anonymous namespace)::hidden()"), kept(1, 105));
-        assert_eq!(facts.chain("main > call(Base&) > Derived::act()"), kept(1, 106));
+        assert_eq!(facts.direct(&format!("{shelf}::stock")), kept(1, 101), "{:#?}", facts.chains());
+        assert_eq!(facts.direct(&format!("{shelf}::Shelf")), kept(1, 102));
+        assert_eq!(facts.direct(&format!("{shelf}::operator[]")), kept(1, 103));
+        assert_eq!(facts.direct("(anonymous namespace)::hidden"), kept(1, 105));
+        assert_eq!(facts.chain("main > call > Derived::act"), kept(1, 106));
         let chains = facts.chains();
         let lambda =
             chains.iter().find(|(_, totals)| **totals == kept(1, 104)).expect("the lambda's chain").0;
-        assert!(lambda.starts_with("main > main::{lambda(unsigned long)"), "{lambda}");
+        assert!(lambda.starts_with("main > ") && lambda.contains("lambda"), "{lambda}");
     });
 }
 

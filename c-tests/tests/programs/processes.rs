@@ -121,7 +121,7 @@ fn spawn() {
 
 #[test]
 fn daemon() {
-    Program::c("daemon").prints("the service ended\n").check(|run| {
+    Program::c("daemon").no_reference().prints("the service ended\n").check(|run| {
         let service: Vec<Facts> =
             run.children().into_iter().filter(|child| child.through("serve").allocs > 0).collect();
         assert_eq!(service.len(), 1);

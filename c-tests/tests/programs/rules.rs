@@ -66,7 +66,7 @@ fn posix_memalign() {
 
 #[test]
 fn alignment() {
-    Program::c("alignment").prints("all aligned\n").check(|run| {
+    Program::c("alignment").numbers_counted().prints("all aligned\n").check(|run| {
         let total = run.facts().total();
         // 11 sizes; 6 plain ways, 21 alignments by memalign and by aligned_alloc, 18 by posix_memalign; each with
         // its realloc.

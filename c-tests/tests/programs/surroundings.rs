@@ -27,7 +27,7 @@ fn folder_removed() {
 
 #[test]
 fn stderr_reused() {
-    Program::c("stderr_reused").prints("file 2 is mine\n").unseen_reference().check(|run| {
+    Program::c("stderr_reused").prints("file 2 is mine\n").no_reference().check(|run| {
         let own = std::fs::read_to_string(run.folder.join("own.log")).expect("the program wrote it");
         assert_eq!(own, "mine\n");
         assert_eq!(run.facts().chain("main"), kept(1, 15));
