@@ -48,7 +48,9 @@ fn cpp(text: &str) -> Option<String> {
     Symbol::new(text).ok()?.structured_demangle(&mut out, &options).ok()?;
     let mut name = out.text;
     // Members of a function's local classes keep the qualifiers that belong to the parameter list.
-    while let Some(shorter) = QUALIFIERS.iter().find_map(|of| name.strip_suffix(of)).filter(|_| text.starts_with("_ZZ")) {
+    while let Some(shorter) =
+        QUALIFIERS.iter().find_map(|of| name.strip_suffix(of)).filter(|_| text.starts_with("_ZZ"))
+    {
         name.truncate(shorter.len());
     }
     // A lambda's body is the call operator of a nameless class: the class says it all.
@@ -64,7 +66,8 @@ pub(crate) fn base_name(name: &[u8]) -> &[u8] {
     let name = &name[..end];
     // The first dot (after the first byte: some assembly names begin with one) from which only suffixes follow.
     let mut dots = (1..name.len()).filter(|&at| name[at] == b'.');
-    dots.find(|&at| name[at + 1..].split(|&byte| byte == b'.').all(is_clone_word)).map_or(name, |at| &name[..at])
+    dots.find(|&at| name[at + 1..].split(|&byte| byte == b'.').all(is_clone_word))
+        .map_or(name, |at| &name[..at])
 }
 
 /// If this is the cold part of a function, the name of that function.

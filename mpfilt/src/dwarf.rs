@@ -68,7 +68,9 @@ pub(crate) fn section<'a>(
 /// Whether the file carries DWARF of its own.
 pub(crate) fn has_debug_info(object: &object::File<'_>) -> bool {
     // A file whose debug information was split off keeps no section of this name with contents.
-    object.section_by_name(".debug_info").is_some_and(|section| section.file_range().is_some_and(|(_, n)| n > 0))
+    object
+        .section_by_name(".debug_info")
+        .is_some_and(|section| section.file_range().is_some_and(|(_, n)| n > 0))
 }
 
 /// The DWARF of a file, or of the supplementary file of one.
@@ -87,7 +89,10 @@ pub(crate) fn load<'a>(object: &object::File<'a>, arena: &'a Arena) -> Result<Dw
 ///
 /// # Errors
 /// As [`section`].
-pub(crate) fn load_split<'a>(object: &object::File<'a>, arena: &'a Arena) -> Result<Dwarf<'a>, object::Error> {
+pub(crate) fn load_split<'a>(
+    object: &object::File<'a>,
+    arena: &'a Arena,
+) -> Result<Dwarf<'a>, object::Error> {
     let endian = endian(object);
     gimli::Dwarf::load(|id| {
         let name = id.dwo_name().filter(|_| is_needed(id));

@@ -96,14 +96,17 @@ impl<'d, 'a> Units<'d, 'a> {
                     described.file = number.and_then(|number| source_file::path(dwarf, unit, number));
                 }
                 gimli::DW_AT_decl_line if described.line == 0 => {
-                    described.line = attribute.udata_value().and_then(|line| line.try_into().ok()).unwrap_or(0);
+                    described.line =
+                        attribute.udata_value().and_then(|line| line.try_into().ok()).unwrap_or(0);
                 }
                 gimli::DW_AT_abstract_origin | gimli::DW_AT_specification => origin = Some(value),
                 _ => {}
             }
         }
         match origin.filter(|_| chain_left > 0) {
-            Some(AttributeValue::UnitRef(entry)) => self.follow(dwarf, unit, entry, chain_left - 1, described),
+            Some(AttributeValue::UnitRef(entry)) => {
+                self.follow(dwarf, unit, entry, chain_left - 1, described)
+            }
             Some(AttributeValue::DebugInfoRef(offset)) if dwarf.file_type == gimli::DwarfFileType::Main => {
                 self.follow_into(offset.0, chain_left, described)
             }

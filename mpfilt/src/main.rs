@@ -37,7 +37,10 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
             eprintln!("mpfilt: {warning}");
         }
     } else if !arguments.text {
-        eprintln!("mpfilt: {}: has its names already (--again looks them up anew)", arguments.input.display());
+        eprintln!(
+            "mpfilt: {}: has its names already (--again looks them up anew)",
+            arguments.input.display()
+        );
     }
     write(&profile, arguments)?;
     trouble.map_or(Ok(()), Err)
@@ -83,9 +86,7 @@ fn write(profile: &Profile, arguments: &Arguments) -> Result<(), Error> {
         out.flush()
     };
     match &arguments.output {
-        Some(path) => {
-            write_file(path, write).map_err(|reason| Error::Output { path: path.clone(), reason })
-        }
+        Some(path) => write_file(path, write).map_err(|reason| Error::Output { path: path.clone(), reason }),
         None => match write(&mut io::stdout().lock()) {
             // Who closes the pipe has seen enough.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

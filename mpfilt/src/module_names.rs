@@ -72,7 +72,8 @@ impl Job<'_> {
             problems.retain(|problem| matches!(problem, Problem::Damaged { .. }));
         }
         let subject = file_name(&self.module.path);
-        names.warnings = problems.into_iter().map(|problem| Warning::new(subject.as_str(), problem)).collect();
+        names.warnings =
+            problems.into_iter().map(|problem| Warning::new(subject.as_str(), problem)).collect();
         names
     }
 
@@ -166,9 +167,8 @@ impl Job<'_> {
                 problems.push(Problem::NoSupplementaryFile { path });
             }
         }
-        types.extend(
-            survey::survey(&dwarf, self.wanted, self.progress).map_err(|damage| damage.to_string())?,
-        );
+        types
+            .extend(survey::survey(&dwarf, self.wanted, self.progress).map_err(|damage| damage.to_string())?);
         Ok(Arc::new(dwarf))
     }
 }

@@ -116,6 +116,9 @@ mod tests {
         let names = first.finish();
         assert_eq!(names.files, [b"/a.c".to_vec(), b"/other.c".to_vec()]);
         assert_eq!(names.functions[1], function("g", Some(1), Some(0)));
-        assert_eq!(names.sites[&frame].frames, [SourceFrame { function: 1, file: Some(0), line: 3, offset: 4 }]);
+        assert_eq!(
+            names.sites[&frame].frames,
+            [SourceFrame { function: 1, file: Some(0), line: 3, offset: 4 }]
+        );
     }
 }

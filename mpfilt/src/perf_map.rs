@@ -106,7 +106,9 @@ fn hexadecimal(digits: &[u8]) -> Option<u64> {
     let digits = std::str::from_utf8(digits).ok()?;
     let digits = digits.strip_prefix("0x").unwrap_or(digits);
     // `from_str_radix` takes a sign.
-    digits.starts_with(|first: char| first.is_ascii_hexdigit()).then(|| u64::from_str_radix(digits, 16).ok())?
+    digits
+        .starts_with(|first: char| first.is_ascii_hexdigit())
+        .then(|| u64::from_str_radix(digits, 16).ok())?
 }
 
 #[cfg(test)]

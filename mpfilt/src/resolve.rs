@@ -74,9 +74,8 @@ impl<'r, 'o, 'a> DebugInfo<'r, 'o, 'a> {
         let mut locations = Vec::new();
         while let Ok(Some(frame)) = frames.next() {
             let place = frame.dw_die_offset.zip(unit.as_ref());
-            let known = place.map(|(entry, unit)| {
-                know(&mut self.known, &self.units, unit.dwarf, unit.unit, entry)
-            });
+            let known =
+                place.map(|(entry, unit)| know(&mut self.known, &self.units, unit.dwarf, unit.unit, entry));
             let (file, line) = frame.location.map_or((None, None), |at| (at.file, at.line));
             let file = file.map(|file| {
                 let path = self.paths.entry((file.as_ptr().addr(), file.len()));
@@ -156,7 +155,12 @@ impl<'r, 'o, 'a> Resolver<'r, 'o, 'a> {
         self.table
     }
 
-    fn described_frames(&mut self, locations: &[SourceLocation], address: u64, lookup: u64) -> Vec<SourceFrame> {
+    fn described_frames(
+        &mut self,
+        locations: &[SourceLocation],
+        address: u64,
+        lookup: u64,
+    ) -> Vec<SourceFrame> {
         let Some(machine) = locations.last().and_then(|outermost| outermost.known.as_ref()) else {
             return Vec::new();
         };

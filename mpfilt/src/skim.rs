@@ -368,7 +368,8 @@ impl<'s, 'a> Skim<'s, 'a> {
         let root = outermost.and_then(|scope| self.scopes[scope].name).and_then(|name| self.text(name));
         let folder = self.unit.comp_dir.map_or(&[][..], |folder| folder.slice());
         let name = self.unit.name.map_or(&[][..], |name| name.slice());
-        root.is_some_and(|root| CRATES.contains(&root)) || source_path::is_system(&source_path::join(&[folder, name]))
+        root.is_some_and(|root| CRATES.contains(&root))
+            || source_path::is_system(&source_path::join(&[folder, name]))
     }
 }
 

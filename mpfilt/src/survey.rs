@@ -101,9 +101,7 @@ fn place(header: &UnitHeader<Slice<'_>>, supplementary: bool) -> Place {
 /// The units of the supplementary file that the program's units import, directly or through others: the file
 /// serves all programs of its package, and the rest of it is about those.
 fn imported(own: &[(Place, UnitTypes)], supplementary: &[(Place, UnitTypes)]) -> Vec<(Place, UnitTypes)> {
-    let unit_of = |place: Place| {
-        supplementary.partition_point(|(start, _)| *start <= place).checked_sub(1)
-    };
+    let unit_of = |place: Place| supplementary.partition_point(|(start, _)| *start <= place).checked_sub(1);
     let mut reached = HashSet::new();
     let mut open: Vec<Place> = own.iter().flat_map(|(_, types)| &types.imports).copied().collect();
     while let Some(place) = open.pop() {

@@ -161,7 +161,9 @@ impl<'a> Table<'a> {
     fn function_of_cold_part(&self, cold: &Symbol<'a>) -> Option<&Symbol<'a>> {
         let name = demangle::cold_part_of(cold.name)?;
         let of_name = || self.symbols.iter().filter(|symbol| symbol.name == name);
-        of_name().find(|symbol| symbol.file == cold.file).or_else(|| of_name().find(|symbol| symbol.file.is_none()))
+        of_name()
+            .find(|symbol| symbol.file == cold.file)
+            .or_else(|| of_name().find(|symbol| symbol.file.is_none()))
     }
 }
 

@@ -242,9 +242,7 @@ fn label(profile: &Profile, frame: Frame) -> String {
 }
 
 fn write_lines(mut lines: Vec<(Amount, String)>, out: &mut impl Write) -> io::Result<()> {
-    lines.sort_by(|(a, a_name), (b, b_name)| {
-        (b.bytes, a_name, b.allocs).cmp(&(a.bytes, b_name, a.allocs))
-    });
+    lines.sort_by(|(a, a_name), (b, b_name)| (b.bytes, a_name, b.allocs).cmp(&(a.bytes, b_name, a.allocs)));
     let width = |number: fn(&Amount) -> u64| {
         lines.iter().map(|(amount, _)| number(amount).to_string().len()).max().unwrap_or(0)
     };
@@ -331,7 +329,8 @@ mod tests {
 
     #[test]
     fn the_runtime_start_is_left_out() {
-        let profile = profile(&[("?1 __libc_start_main ?3 main foo", 5, 1), ("clone3 start_thread work", 6, 1)]);
+        let profile =
+            profile(&[("?1 __libc_start_main ?3 main foo", 5, 1), ("clone3 start_thread work", 6, 1)]);
         assert_eq!(
             text(&profile),
             "Caller -> callee\n\n\

@@ -48,7 +48,8 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(dwarf: &Dwarf<'_>) -> Self {
-        let ranges = dwarf.ranges.debug_ranges().reader().len() + dwarf.ranges.debug_rnglists().reader().len();
+        let ranges =
+            dwarf.ranges.debug_ranges().reader().len() + dwarf.ranges.debug_rnglists().reader().len();
         Budget {
             paths: AtomicU64::new(1 << 30),
             ranges: AtomicU64::new((ranges as u64).saturating_mul(2) + (1 << 16)),
@@ -72,7 +73,8 @@ impl Budget {
         };
         let header = program.header();
         let length = |value| dwarf.attr_string(unit, value).map_or(0, |text| text.len());
-        let longest_folder = header.include_directories().iter().map(|value| length(*value)).max().unwrap_or(0);
+        let longest_folder =
+            header.include_directories().iter().map(|value| length(*value)).max().unwrap_or(0);
         let names: usize = header.file_names().iter().map(|file| length(file.path_name())).sum();
         let bytes = header.file_names().len().saturating_mul(folder.saturating_add(longest_folder));
         Budget::take(&self.paths, bytes.saturating_add(names) as u64, DAMAGE)
@@ -135,7 +137,10 @@ pub(crate) fn unit_headers<'a>(dwarf: &Dwarf<'a>) -> Vec<UnitHeader<Slice<'a>>> 
 
 /// Checks the abbreviation tables: that no two of them share bytes (each is read as often as there are offsets to
 /// start at) and that no entry has too many attributes. To be called before anything else reads them.
-pub(crate) fn check_abbreviations(dwarf: &Dwarf<'_>, headers: &[UnitHeader<Slice<'_>>]) -> Result<(), Damage> {
+pub(crate) fn check_abbreviations(
+    dwarf: &Dwarf<'_>,
+    headers: &[UnitHeader<Slice<'_>>],
+) -> Result<(), Damage> {
     const OVERLAP: Damage = Damage::new("abbreviation tables overlap");
     let section = *dwarf.debug_abbrev.reader();
     let mut offsets: Vec<usize> = headers.iter().map(|header| header.debug_abbrev_offset().0).collect();

@@ -154,10 +154,8 @@ mod tests {
 
     #[test]
     fn warnings_are_one_line_and_say_what_to_do() {
-        let changed = Warning::new(
-            "shop",
-            Problem::FileChanged { recorded: "0a0b".into(), found: String::new() },
-        );
+        let changed =
+            Warning::new("shop", Problem::FileChanged { recorded: "0a0b".into(), found: String::new() });
         assert_eq!(
             changed.to_string(),
             "shop: the file was changed after the recording (build-id then 0a0b, now none); its frames are shown as \

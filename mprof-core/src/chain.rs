@@ -15,6 +15,7 @@
 use crate::arena::{Array, Zeroable};
 use crate::location::{FrameKey, Location};
 use crate::modules;
+use crate::reference::Trace;
 use crate::sys::PAGE;
 use crate::tree::{NO_NODE, Tree};
 use crate::unwind::cache::{RuleCache, Slot};
@@ -92,7 +93,8 @@ fn step(rule: PackedRule, state: State, bounds: &StackBounds) -> Next {
         let cfa = state.sp.wrapping_add_signed(rule.first());
         // SAFETY: the frame is live and its rule says that these words are its own.
         let (pc, bp) = unsafe {
-            let bp = if rule.saves_bp() { read_word(cfa.wrapping_add_signed(rule.second())) } else { state.bp };
+            let bp =
+                if rule.saves_bp() { read_word(cfa.wrapping_add_signed(rule.second())) } else { state.bp };
             (read_word(cfa - 8), bp)
         };
         return arrive(pc, cfa, bp, state.sp);
@@ -167,8 +169,11 @@ fn saved_state(rule: Rule, state: State, bounds: &StackBounds) -> Option<SavedSt
         }
         Rule::FramePointer { cfa, bp } => {
             let cfa = at(state.bp, cfa);
-            (bp_in_line && above(cfa))
-                .then(|| SavedState { pc: cfa - 8, bp: bp.map(|bp| at(cfa, bp)), sp: CallerSp::Is(cfa) })
+            (bp_in_line && above(cfa)).then(|| SavedState {
+                pc: cfa - 8,
+                bp: bp.map(|bp| at(cfa, bp)),
+                sp: CallerSp::Is(cfa),
+            })
         }
         Rule::Realigned { cfa, bp } if bp_in_line => {
             let word = at(state.bp, cfa);
@@ -228,8 +233,6 @@ pub struct Walk<'a> {
 /// A chain that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found {
-    /// Frames that were walked, not compared.
-    pub walked: usize,
     /// Whether the chain may be compared next time (no frame in it needed all registers).
     pub comparable: bool,
     /// How the walk ended.
@@ -270,7 +273,7 @@ impl Chain {
                     && (!kept.live || kept.state.bp == state.bp)
                 {
                     match self.compare(last) {
-                        None => return Some(self.found(End::Joint(last))),
+                        None => return Some(Found { comparable: true, end: End::Joint(last) }),
                         Some(differing) => candidates = differing,
                     }
                 }
@@ -283,13 +286,9 @@ impl Chain {
             match step(rule, state, &walk.bounds) {
                 Next::Caller(next) => state = next,
                 Next::End(End::General) => return self.find_generally(walk, entry),
-                Next::End(end) => return Some(self.found(end)),
+                Next::End(end) => return Some(Found { comparable: true, end }),
             }
         }
-    }
-
-    fn found(&self, end: End) -> Found {
-        Found { walked: self.fresh.len(), comparable: true, end }
     }
 
     /// Compares the words of kept frame `index` and those further out with the stack. `None`: all equal.
@@ -318,7 +317,7 @@ impl Chain {
                 // Our own frames could not be unwound: the innermost frame is all that is known.
                 let slot = walk.rules.lookup(walk.workspace, entry.location)?;
                 let frame = NewFrame { state: entry, rule: slot.rule, key: slot.key };
-                return self.fresh.push(frame).then_some(Found { walked: 1, comparable: false, end: End::Unknown });
+                return self.fresh.push(frame).then_some(Found { comparable: false, end: End::Unknown });
             }
         }
         let end = loop {
@@ -336,7 +335,26 @@ impl Chain {
                 },
             }
         };
-        Some(Found { walked: self.fresh.len(), comparable: false, end })
+        Some(Found { comparable: false, end })
+    }
+
+    /// Takes the chain of `entry` from the reference unwinder instead. `None` when out of memory.
+    #[cold]
+    pub fn find_by_reference(&mut self, walk: &mut Walk<'_>, entry: State, trace: Trace) -> Option<Found> {
+        self.clear();
+        let mut room = true;
+        trace(entry.location.address(), &mut |address| {
+            let location = Location::returning_to(address);
+            room = walk.rules.lookup(walk.workspace, location).is_some_and(|Slot { key, rule }| {
+                self.fresh.push(NewFrame { state: State { location, ..entry }, rule, key })
+            });
+            room
+        });
+        let end = match self.fresh.last().map(|outermost| Rule::from(outermost.rule)) {
+            Some(Rule::None) => End::Unknown,
+            _ => End::Complete,
+        };
+        room.then_some(Found { comparable: false, end })
     }
 
     /// Makes what [`Chain::find`] found the kept chain and returns its calling context. `top` is the context that
@@ -443,7 +461,8 @@ fn keep_words(list: &mut WordList, frame: NewFrame, outer_live: bool, bounds: &S
     let word = if let CallerSp::ReadFrom(word, _) = saved.sp { Some(word) } else { None };
     // SAFETY: the walk read these words a moment ago, in frames that are still live.
     let mut push = |address| unsafe { list.push(address) };
-    let kept = push(saved.pc) && word.is_none_or(&mut push) && saved.bp.is_none_or(|bp| !outer_live || push(bp));
+    let kept =
+        push(saved.pc) && word.is_none_or(&mut push) && saved.bp.is_none_or(|bp| !outer_live || push(bp));
     kept.then_some(by_frame_pointer || (saved.bp.is_none() && outer_live))
 }
 

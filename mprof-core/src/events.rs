@@ -105,7 +105,7 @@ unsafe fn record(heap: &mut Heap, entry: Entry, block: *mut u8, request: Request
         let caller = entry.caller();
         let record = heap.allocate(caller, request.size);
         if OPTIONS.verify.load(Ordering::Relaxed) {
-            crate::verify::check(heap, caller, record);
+            crate::reference::check(heap, caller, record);
         }
         write_header(block, request, record, heap.birth())
     }
@@ -297,7 +297,11 @@ fn count_free(heap: &mut Heap, object: *mut u8, header: Header) {
     if records::free(header.record, header.size as u64, heap) {
         heap.bins.free(header.size);
     }
-    heap.freed.push(Freed { object: object as usize, record: header.record, offset_log2: header.offset_log2 });
+    heap.freed.push(Freed {
+        object: object as usize,
+        record: header.record,
+        offset_log2: header.offset_log2,
+    });
 }
 
 #[cold]

@@ -61,7 +61,8 @@ impl Header {
 /// The check for an object at `address` whose header holds these words (the check's own bits left out).
 #[inline(always)]
 fn check(address: usize, word0: u64, word1: u64) -> u64 {
-    let mixed = (address as u64 ^ SECRET.load(Ordering::Relaxed)).wrapping_add(word0.rotate_left(20)) ^ (word1 << 24);
+    let mixed =
+        (address as u64 ^ SECRET.load(Ordering::Relaxed)).wrapping_add(word0.rotate_left(20)) ^ (word1 << 24);
     let wide = u128::from(mixed) * 0xa076_1d64_78bd_642f_u128;
     ((wide >> 64) as u64 ^ wide as u64) >> CHECK_SHIFT
 }

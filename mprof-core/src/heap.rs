@@ -13,9 +13,10 @@ use crate::bins::Bins;
 use crate::chain::{Chain, End, Found, StackBounds, Walk};
 use crate::location::{FrameKey, Location};
 use crate::mark::{self, Mark};
-use crate::memo::Memo;
+use crate::memo::{Entry, Memo, Miss};
 use crate::process::{self, OPTIONS};
 use crate::records::{self, Chunk, Record};
+use crate::reference;
 use crate::sys;
 use crate::thread::control_block;
 use crate::threads::{self, Start};
@@ -29,6 +30,11 @@ pub const NEW_GENERATION: u32 = 1;
 /// Attention bit: a dump wants the heap to rest.
 pub const PAUSE: u32 = 2;
 
+/// Chains that a memo keeps at most.
+const MOST_CHAINS: usize = 2048;
+/// The same in the first heaps, of which every process has one and most have no more.
+const MANY_CHAINS: usize = 8192;
+const FEW_HEAPS: usize = 4;
 /// Callers kept of a chain when there are too many contexts (the paper's partial call chain).
 const PARTIAL: usize = 5;
 
@@ -148,6 +154,7 @@ fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
         return None;
     }
     heap.mark = mark;
+    heap.memo.set_limit(if all().count() < FEW_HEAPS { MANY_CHAINS } else { MOST_CHAINS });
     heap.generation = process::generation();
     heap.owner.store(id, Ordering::Relaxed);
     heap.begin_thread();
@@ -209,43 +216,57 @@ impl Heap {
         self.bins.allocate(size);
         let category = Category::of_size(size as u64).index() as u8;
         // SAFETY: as the caller vouches.
-        if let Some(known) = unsafe { self.memo.find(&entry) }
-            && known.category == category
-            && let Some(counters) = unsafe { known.counters.as_ref() }
-        {
-            counters.allocs.add_owned(1);
-            counters.bytes.add_owned(size as u64);
-            return known.record;
-        }
+        let found = match unsafe { self.memo.find(&entry) } {
+            Ok(known) => {
+                // SAFETY: records are never freed.
+                if known.category() == category
+                    && let Some(counters) = unsafe { known.counters.as_ref() }
+                {
+                    counters.allocs.add_owned(1);
+                    counters.bytes.add_owned(size as u64);
+                    return known.record;
+                }
+                Ok(&raw mut *known)
+            }
+            Err(miss) => Err(miss),
+        };
         // SAFETY: as the caller vouches.
-        unsafe { self.allocate_elsewhere(entry, size, category) }
+        unsafe { self.allocate_elsewhere(entry, size, category, found) }
     }
 
     /// The same, for a chain (or a category at it) that the memo does not know.
+    ///
+    /// # Safety
+    /// As for [`Heap::allocate`]; `found` is of this memo, just now.
     #[inline(never)]
-    unsafe fn allocate_elsewhere(&mut self, entry: State, size: usize, category: u8) -> u32 {
-        // SAFETY: as the caller vouches.
-        let known = unsafe { self.memo.find(&entry) }.map(|known| &raw mut *known);
-        let (node, worth_keeping) = match known {
-            // SAFETY: the entry was found just now.
-            Some(known) => (unsafe { (*known).node }, false),
+    unsafe fn allocate_elsewhere(
+        &mut self,
+        entry: State,
+        size: usize,
+        category: u8,
+        found: Result<*mut Entry, Miss>,
+    ) -> u32 {
+        let (node, worth_keeping) = match found {
+            // SAFETY: the memo was not changed since.
+            Ok(known) => (unsafe { (*known).node() }, false),
             // SAFETY: as the caller vouches.
-            None => unsafe { self.context(entry) },
+            Err(_) => unsafe { self.context(entry) },
         };
         let Some((number, counters)) = self.record(node, category) else {
             return records::allocate_unknown(u32::from(category), size as u64);
         };
         counters.allocs.add_owned(1);
         counters.bytes.add_owned(size as u64);
-        if let Some(known) = known {
-            // SAFETY: finding the record did not touch the memo.
-            unsafe {
-                (*known).category = category;
-                (*known).record = number;
-                (*known).counters = counters;
+        let counted = (number, &raw const *counters, category);
+        match found {
+            // SAFETY: as above.
+            Ok(known) => unsafe { (*known).set_counted(counted) },
+            Err(miss) if worth_keeping => {
+                if let Some(proof) = self.chain.proof() {
+                    self.memo.insert(miss, &entry, proof, node, counted);
+                }
             }
-        } else if worth_keeping && let Some(proof) = self.chain.proof() {
-            self.memo.insert(&entry, proof, node, (number, counters, category));
+            Err(_) => {}
         }
         number
     }
@@ -260,8 +281,14 @@ impl Heap {
             tree: &mut self.tree,
             bounds: self.bounds,
         };
-        // SAFETY: as the caller vouches.
-        let Some(found) = (unsafe { self.chain.find(&mut walk, entry) }) else { return (NO_NODE, false) };
+        let found = match reference::get() {
+            Some(trace) if OPTIONS.reference.load(Ordering::Relaxed) => {
+                self.chain.find_by_reference(&mut walk, entry, trace)
+            }
+            // SAFETY: as the caller vouches.
+            _ => unsafe { self.chain.find(&mut walk, entry) },
+        };
+        let Some(found) = found else { return (NO_NODE, false) };
         if self.top == NO_NODE {
             self.find_top(found, entry);
         }

@@ -1,243 +1,335 @@
-//! Whole chains that were seen, by entry state: an allocation from a known place proves its chain unchanged by
-//! comparing the stack words that the chain depends on, and touches neither rules nor tree.
+//! Whole chains that were seen: an allocation whose chain is one of them proves it by comparing the stack words
+//! that the chain depends on, and touches neither rules nor tree.
+//!
+//! A chain is looked up by its entry's location and stack pointer. Where a word differs from the entry found, the
+//! chain may be another one that is the same as far as it has been compared: it is looked up by that entry, the
+//! place of the word and what the stack holds there, and only what is then still to be compared is kept for it.
+//! So all chains through a wrapper, as `operator new` is one, cost one lookup more, however many they are.
+//!
+//! Nothing is removed singly. When there is no more room, the memo starts anew; if most of what it held was never
+//! found again, it first rests for a while.
 
 use core::alloc::Layout;
 
 use allocator_api2::alloc::Allocator;
 
-use crate::arena::{Arena, Zeroable};
+use crate::arena::{Arena, Array, Zeroable};
 use crate::chain::Proof;
+use crate::location::Location;
 use crate::records::Record;
-use crate::unwind::State;
+use crate::unwind::{State, read_word};
 use crate::words::WordList;
 
-const WAYS: usize = 4;
-const FIRST_SETS: usize = 16;
-const MOST_SETS: usize = 512;
-/// Words of all entries together; when they are used up, the memo starts anew.
-const MOST_WORDS: usize = 32 * 1024;
+const FIRST_SLOTS: usize = 128;
 /// A chain with more words than this has no entry: it is cheaper found from the last one.
 const ENTRY_WORDS: usize = 96;
-/// Entries put over others after which it is judged whether that is worth it.
-const TRIAL: u32 = 512;
-/// Chains that are then not kept, if it is not; doubled each time.
-const PAUSE: u32 = 4096;
-const LONGEST_PAUSE: u32 = 1 << 20;
+/// Words a chain takes on average; more of them together fill the memo.
+const WORDS_PER_ENTRY: usize = 8;
+/// Chains not kept after most of those kept were never found again; doubled each time.
+const REST: u32 = 16 * 1024;
+const LONGEST_REST: u32 = 1 << 22;
 
 /// A chain that was seen. One cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Entry {
-    state: State,
-    base: usize,
+    key: Key,
+    /// Frame pointer at the chain's entry, if `live`.
+    bp: usize,
+    words_base: usize,
     words_start: u32,
     words_length: u16,
+    /// Whether the frame pointer is to be compared.
     live: bool,
     /// Whether the entry was ever found again.
     used: bool,
-    /// Category that `record` is for.
-    pub category: u8,
-    /// Calling context.
-    pub node: u32,
-    /// Number of the counter record of the context and category.
-    pub record: u32,
-    /// That record; null before the first use.
+    /// Counter record that was last used for the chain; null before the first use.
     pub counters: *const Record,
+    /// Its number.
+    pub record: u32,
+    /// Calling context, and the category that `record` is for in the low bits.
+    node: u32,
+}
+
+const CATEGORY_BITS: u32 = 3;
+
+impl Entry {
+    /// Calling context.
+    pub fn node(&self) -> u32 {
+        self.node >> CATEGORY_BITS
+    }
+
+    /// Category that the counter record is for.
+    #[inline(always)]
+    pub fn category(&self) -> u8 {
+        (self.node & ((1 << CATEGORY_BITS) - 1)) as u8
+    }
+
+    /// Sets the counter record and the category that it is for.
+    pub fn set_counted(&mut self, (record, counters, category): Counted) {
+        self.record = record;
+        self.counters = counters;
+        self.node = self.node >> CATEGORY_BITS << CATEGORY_BITS | u32::from(category);
+    }
 }
 
 /// A counter record's number, the record, and the category it is for.
 pub type Counted = (u32, *const Record, u8);
 
-/// Marks of the entries of one set, side by side so that a miss costs one line.
-type Tags = [u32; WAYS];
+/// What an entry is looked up by: stack pointer and location of a chain's entry; or another entry, how many of its
+/// words were left when one differed, and what the stack held instead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Key {
+    from: u64,
+    value: u64,
+}
+
+/// Marks the keys that go on from another entry; user space has no such stack pointers.
+const BRANCH: u64 = 1 << 63;
+
+impl Key {
+    #[inline(always)]
+    fn of_entry(state: &State) -> Key {
+        Key {
+            from: state.sp as u64,
+            value: state.location.address() as u64 | Self::interrupted(state.location),
+        }
+    }
+
+    #[inline(always)]
+    fn interrupted(location: Location) -> u64 {
+        u64::from(location.is_interrupted()) << 63
+    }
+
+    #[inline(always)]
+    fn branch(from: u32, left: usize, value: usize) -> Key {
+        Key { from: BRANCH | u64::from(from) << 16 | left as u64, value: value as u64 }
+    }
+
+    #[inline(always)]
+    fn hash(&self) -> u64 {
+        let product =
+            u128::from(self.from ^ 0x9e37_79b9_7f4a_7c15) * u128::from(self.value ^ 0xa076_1d64_78bd_642f);
+        (product >> 64) as u64 ^ product as u64
+    }
+}
+
+/// Where a lookup ended without success: the key under which the chain is to be kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Miss(Key);
+
+/// A slot of the hash table: index of an entry, plus 1, and bits of its key's hash. 0: free.
+type Slot = u64;
 
 /// The memo of one thread.
 #[derive(Debug)]
 pub struct Memo {
-    tags: *mut Tags,
-    entries: *mut [Entry; WAYS],
-    /// Number of sets less one; meaningless while `tags` is null.
+    slots: *mut Slot,
+    /// Number of slots less one; meaningless while `slots` is null.
     mask: usize,
+    entries: Array<Entry>,
     words: WordList,
-    /// Entries put over others in this trial, and those of them that had never been found again.
-    evictions: u32,
-    wasted: u32,
-    /// Chains still not to be kept, and how long the next pause will be.
-    pause: u32,
-    next_pause: u32,
-    /// The way that is put over next.
-    victim: u32,
+    /// Entries at most.
+    limit: usize,
+    /// Chains still not to be kept, and how many not to keep after the next failure.
+    rest: u32,
+    next_rest: u32,
 }
 
-// SAFETY: integers, raw pointers, an empty array.
+// SAFETY: integers, raw pointers, empty arrays.
 unsafe impl Zeroable for Memo {}
 
-#[inline(always)]
-fn hash(state: &State) -> u64 {
-    (state.location.address() as u64 ^ (state.sp as u64).rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
-/// A tag is never 0: that is an empty way's.
-#[inline(always)]
-fn tag(hash: u64) -> u32 {
-    (hash >> 32) as u32 | 1
-}
-
 impl Memo {
-    /// The entry for this state, if the stack proves that its chain is the present one.
+    /// Sets how many chains are kept at most.
+    pub fn set_limit(&mut self, chains: usize) {
+        self.limit = chains;
+    }
+
+    /// The entry that the stack proves to be of the present chain, or the place for it.
     ///
     /// # Safety
     /// `state` is that of a live frame of the calling thread.
     #[inline(always)]
-    pub unsafe fn find(&mut self, state: &State) -> Option<&mut Entry> {
-        if self.tags.is_null() {
+    pub unsafe fn find(&mut self, state: &State) -> Result<&mut Entry, Miss> {
+        let mut key = Key::of_entry(state);
+        loop {
+            let Some(index) = self.lookup(&key) else { return Err(Miss(key)) };
+            // SAFETY: the table holds indices of entries.
+            let entry = unsafe { self.entries.get_unchecked(index as usize) };
+            if entry.live && entry.bp != state.bp {
+                key = Key::branch(index, usize::from(entry.words_length) + 1, state.bp);
+                continue;
+            }
+            let words =
+                self.words.part(entry.words_start as usize, entry.words_length.into(), entry.words_base);
+            // SAFETY: a walk from this very state read these words in this order, and those before them in the
+            // entries that led here.
+            let left = unsafe { words.compare() };
+            if left == 0 {
+                // SAFETY: as above.
+                let entry = unsafe { self.entries.get_unchecked_mut(index as usize) };
+                entry.used = true;
+                return Ok(entry);
+            }
+            // SAFETY: the word was read for the comparison just now.
+            key = Key::branch(index, left, unsafe { read_word(words.address(left - 1)) });
+        }
+    }
+
+    /// Index of the entry with this key.
+    #[inline(always)]
+    fn lookup(&self, key: &Key) -> Option<u32> {
+        if self.slots.is_null() {
             return None;
         }
-        let hash = hash(state);
-        let set = (hash >> 20) as usize & self.mask;
-        // SAFETY: the set is masked into both tables.
-        let (tags, entries) = unsafe { (&*self.tags.add(set), &mut *self.entries.add(set)) };
-        let tag = tag(hash);
-        for way in 0..WAYS {
-            if tags[way] != tag {
-                continue;
+        let hash = key.hash();
+        let mut at = hash as usize;
+        loop {
+            // SAFETY: the index is masked into the table.
+            let slot = unsafe { *self.slots.add(at & self.mask) };
+            if slot == 0 {
+                return None;
             }
-            let entry = &entries[way];
-            if entry.state.sp != state.sp
-                || entry.state.location != state.location
-                || (entry.live && entry.state.bp != state.bp)
-            {
-                continue;
-            }
-            let words = self.words.part(entry.words_start as usize, entry.words_length.into(), entry.base);
-            // SAFETY: they were read by a walk from this very state.
-            if unsafe { words.compare() } == 0 {
-                let entry = &mut entries[way];
-                entry.used = true;
-                return Some(entry);
-            }
-        }
-        None
-    }
-
-    /// Remembers a chain, and forgets others if need be.
-    pub fn insert(&mut self, state: &State, proof: Proof<'_>, node: u32, (record, counters, category): Counted) {
-        if proof.words.len() > ENTRY_WORDS {
-            return;
-        }
-        if self.pause > 0 {
-            self.pause -= 1;
-            return;
-        }
-        if self.tags.is_null() || self.evictions >= TRIAL {
-            self.judge();
-        }
-        if self.tags.is_null() {
-            return;
-        }
-        if self.words.len() + proof.words.len() > MOST_WORDS {
-            self.clear();
-        }
-        let words_start = self.words.len();
-        if !self.words.append(proof.words) {
-            self.words.truncate(words_start);
-            return;
-        }
-        self.place(Entry {
-            state: *state,
-            base: proof.words.base(),
-            words_start: words_start as u32,
-            words_length: proof.words.len() as u16,
-            live: proof.live,
-            used: false,
-            category,
-            node,
-            record,
-            counters,
-        });
-    }
-
-    /// Makes the tables larger if entries are put over others that are in use; if most of these were never found
-    /// again, there are more chains in turn than can be kept: then none is for a while.
-    #[cold]
-    fn judge(&mut self) {
-        let wasteful = self.wasted > self.evictions / 4 * 3;
-        if !self.tags.is_null() && self.mask + 1 == MOST_SETS && wasteful {
-            self.next_pause = (self.next_pause * 2).clamp(PAUSE, LONGEST_PAUSE);
-            self.pause = self.next_pause;
-        } else {
-            self.next_pause = 0;
-            self.grow();
-        }
-        self.evictions = 0;
-        self.wasted = 0;
-    }
-
-    fn place(&mut self, entry: Entry) {
-        let hash = hash(&entry.state);
-        let set = (hash >> 20) as usize & self.mask;
-        // SAFETY: the set is masked into both tables.
-        let (tags, entries) = unsafe { (&mut *self.tags.add(set), &mut *self.entries.add(set)) };
-        let way = tags.iter().position(|&tag| tag == 0).unwrap_or_else(|| {
-            self.victim = self.victim.wrapping_add(1);
-            let victim = self.victim as usize % WAYS;
-            self.evictions += 1;
-            self.wasted += u32::from(!entries[victim].used);
-            victim
-        });
-        tags[way] = tag(hash);
-        entries[way] = entry;
-    }
-
-    /// Doubles the tables, or makes them; leaves them as they are when they are large enough or there is no
-    /// memory.
-    #[cold]
-    fn grow(&mut self) {
-        let old_sets = if self.tags.is_null() { 0 } else { self.mask + 1 };
-        let sets = (old_sets * 2).max(FIRST_SETS);
-        if sets > MOST_SETS {
-            return;
-        }
-        let (Ok(tags_layout), Ok(entries_layout)) =
-            (Layout::array::<Tags>(sets), Layout::array::<[Entry; WAYS]>(sets))
-        else {
-            return;
-        };
-        let (Ok(tags), Ok(entries)) = (Arena.allocate(tags_layout), Arena.allocate(entries_layout)) else { return };
-        let (old_tags, old_entries) = (self.tags, self.entries);
-        self.tags = tags.cast::<Tags>().as_ptr();
-        self.entries = entries.cast::<[Entry; WAYS]>().as_ptr();
-        self.mask = sets - 1;
-        // SAFETY: the new tables have `sets` sets, the old ones `old_sets`; both came from the arena, and the
-        // old ones are not used after. Entries are read only where a tag is set.
-        unsafe {
-            core::slice::from_raw_parts_mut(self.tags, sets).fill([0; WAYS]);
-            for set in 0..old_sets {
-                for way in 0..WAYS {
-                    if (*old_tags.add(set))[way] != 0 {
-                        self.place((*old_entries.add(set))[way]);
-                    }
+            if slot >> 32 == hash >> 32 {
+                let index = slot as u32 - 1;
+                // SAFETY: the table holds indices of entries.
+                if unsafe { self.entries.get_unchecked(index as usize) }.key == *key {
+                    return Some(index);
                 }
             }
-            if let Some(old) = core::ptr::NonNull::new(old_tags)
-                && let Ok(layout) = Layout::array::<Tags>(old_sets)
+            at += 1;
+        }
+    }
+
+    /// Keeps a chain where [`Memo::find`] did not find it. `state` and the stack are as they were then.
+    pub fn insert(&mut self, Miss(key): Miss, state: &State, proof: Proof<'_>, node: u32, counted: Counted) {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return;
+        }
+        if proof.words.len() > ENTRY_WORDS || !self.has_room(proof.words.len()) {
+            return;
+        }
+        if key.from & BRANCH != 0 && (key.from >> 16) as u32 as usize >= self.entries.len() {
+            return; // the memo was emptied since
+        }
+        let words_start = self.words.len();
+        let Some(bp_compared) = self.keep_rest(key, proof) else {
+            self.words.truncate(words_start);
+            return;
+        };
+        let mut entry = Entry {
+            key,
+            bp: state.bp,
+            words_base: proof.words.base(),
+            words_start: words_start as u32,
+            words_length: (self.words.len() - words_start) as u16,
+            live: proof.live && !bp_compared,
+            used: false,
+            counters: core::ptr::null(),
+            record: 0,
+            node: node << CATEGORY_BITS,
+        };
+        entry.set_counted(counted);
+        if self.entries.push(entry) {
+            self.enter(key, self.entries.len() as u32);
+        }
+    }
+
+    /// Keeps those words of a chain that the entries on the way to `key` did not compare. Returns whether they
+    /// compared the frame pointer; `None` without memory.
+    fn keep_rest(&mut self, key: Key, proof: Proof<'_>) -> Option<bool> {
+        // Addresses that were compared: for each entry on the way, its words down to the one that differed, for
+        // which the key has the value.
+        let mut compared = [0usize; 2 * ENTRY_WORDS];
+        let mut count = 0;
+        let mut bp_compared = false;
+        let mut key = key;
+        while key.from & BRANCH != 0 {
+            let entry = self.entries[(key.from >> 16) as u32 as usize];
+            let left = (key.from & 0xffff) as usize;
+            let words =
+                self.words.part(entry.words_start as usize, entry.words_length.into(), entry.words_base);
+            bp_compared |= entry.live;
+            for index in (left.max(1) - 1..words.len()).rev() {
+                *compared.get_mut(count)? = words.address(index);
+                count += 1;
+            }
+            key = entry.key;
+        }
+        let compared = &compared[..count];
+        for index in 0..proof.words.len() {
+            if !compared.contains(&proof.words.address(index)) && !self.words.append_one(proof.words, index) {
+                return None;
+            }
+        }
+        Some(bp_compared)
+    }
+
+    /// Sees to it that there is room for one more entry and its words. False while the memo is to rest, and
+    /// without memory.
+    fn has_room(&mut self, words: usize) -> bool {
+        if self.entries.len() >= self.limit || self.words.len() + words > self.limit * WORDS_PER_ENTRY {
+            let used = self.entries.iter().filter(|entry| entry.used).count();
+            let worth_it = used * 4 > self.entries.len();
+            self.clear();
+            if !worth_it {
+                self.next_rest = (self.next_rest * 2).clamp(REST, LONGEST_REST);
+                self.rest = self.next_rest;
+                return false;
+            }
+            self.next_rest = 0;
+        }
+        if self.slots.is_null() || self.entries.len() * 2 > self.mask {
+            self.grow();
+        }
+        !self.slots.is_null() && self.entries.len() < self.mask
+    }
+
+    /// Doubles the table, or makes it; leaves it as it is when there is no memory.
+    #[cold]
+    fn grow(&mut self) {
+        let (old, old_count) = (self.slots, if self.slots.is_null() { 0 } else { self.mask + 1 });
+        let count = (old_count * 2).max(FIRST_SLOTS);
+        let Ok(layout) = Layout::array::<Slot>(count) else { return };
+        let Ok(memory) = Arena.allocate(layout) else { return };
+        self.slots = memory.cast::<Slot>().as_ptr();
+        self.mask = count - 1;
+        // SAFETY: the new table has `count` slots; the old one came from the arena and is not used after.
+        unsafe {
+            core::slice::from_raw_parts_mut(self.slots, count).fill(0);
+            if let (Some(old), Ok(layout)) = (core::ptr::NonNull::new(old), Layout::array::<Slot>(old_count))
             {
                 Arena.deallocate(old.cast(), layout);
             }
-            if let Some(old) = core::ptr::NonNull::new(old_entries)
-                && let Ok(layout) = Layout::array::<[Entry; WAYS]>(old_sets)
-            {
-                Arena.deallocate(old.cast(), layout);
+        }
+        for index in 0..self.entries.len() {
+            self.enter(self.entries[index].key, index as u32 + 1);
+        }
+    }
+
+    /// Puts an entry into the table, which has a free slot.
+    fn enter(&mut self, key: Key, number: u32) {
+        let hash = key.hash();
+        let mut at = hash as usize;
+        loop {
+            // SAFETY: the index is masked into the table.
+            let slot = unsafe { &mut *self.slots.add(at & self.mask) };
+            if *slot == 0 {
+                *slot = hash >> 32 << 32 | u64::from(number);
+                return;
             }
+            at += 1;
         }
     }
 
     /// Forgets all chains.
     pub fn clear(&mut self) {
+        self.entries.truncate(0);
         self.words.truncate(0);
-        if !self.tags.is_null() {
-            // SAFETY: the table has this many sets.
-            unsafe { core::slice::from_raw_parts_mut(self.tags, self.mask + 1) }.fill([0; WAYS]);
+        if !self.slots.is_null() {
+            // SAFETY: the table has this many slots.
+            unsafe { core::slice::from_raw_parts_mut(self.slots, self.mask + 1) }.fill(0);
         }
     }
 }

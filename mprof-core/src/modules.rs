@@ -81,7 +81,6 @@ fn find_object() -> Option<FindObject> {
     (address != 0).then(|| unsafe { core::mem::transmute::<usize, FindObject>(address) })
 }
 
-
 static TABLE: [AtomicPtr<Module>; MODULES] = [const { AtomicPtr::new(null_mut()) }; MODULES];
 /// Slots of the table that may be in use.
 static COUNT: AtomicU32 = AtomicU32::new(0);

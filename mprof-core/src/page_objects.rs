@@ -89,7 +89,8 @@ pub fn remove(address: usize) {
 /// Whether an object of ours begins at this page, or may begin there.
 #[cold]
 pub fn contains(address: usize) -> bool {
-    INCOMPLETE.load(Ordering::Relaxed) || locate(address, false).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
+    INCOMPLETE.load(Ordering::Relaxed)
+        || locate(address, false).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
 }
 
 #[cfg(test)]

@@ -127,12 +127,7 @@ static COMMON: Chunk = Chunk {
     contexts: [const { AtomicU32::new(0) }; CHUNK],
     others: [const { AtomicU32::new(0) }; CHUNK],
     records: [const {
-        Record {
-            allocs: Count::new(),
-            bytes: Count::new(),
-            frees: Count::new(),
-            freed_bytes: Count::new(),
-        }
+        Record { allocs: Count::new(), bytes: Count::new(), frees: Count::new(), freed_bytes: Count::new() }
     }; CHUNK],
 };
 
@@ -196,10 +191,11 @@ impl Chunk {
                 return;
             };
             let fresh: *mut Remotes = fresh;
-            remotes = match self.remotes.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => fresh,
-                Err(other) => other,
-            };
+            remotes =
+                match self.remotes.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
+                    Ok(_) => fresh,
+                    Err(other) => other,
+                };
         }
         // SAFETY: as in `tallies`.
         let remote = unsafe { &(*remotes).0[index] };

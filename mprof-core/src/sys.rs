@@ -219,8 +219,7 @@ pub enum Clock {
 pub fn nanoseconds(clock: Clock) -> u64 {
     let mut time = [0i64; 2];
     // SAFETY: struct timespec is two 64-bit integers.
-    let _ =
-        unsafe { syscall(NR_CLOCK_GETTIME, [clock as usize, time.as_mut_ptr() as usize, 0, 0, 0, 0]) };
+    let _ = unsafe { syscall(NR_CLOCK_GETTIME, [clock as usize, time.as_mut_ptr() as usize, 0, 0, 0, 0]) };
     (time[0] as u64).wrapping_mul(1_000_000_000).wrapping_add(time[1] as u64)
 }
 
@@ -235,9 +234,8 @@ pub fn sleep_microseconds(microseconds: u32) {
 pub fn random(buffer: &mut [u8]) -> bool {
     const NONBLOCK: usize = 1;
     // SAFETY: the kernel writes at most the buffer's length.
-    let filled = unsafe {
-        syscall(NR_GETRANDOM, [buffer.as_mut_ptr() as usize, buffer.len(), NONBLOCK, 0, 0, 0])
-    };
+    let filled =
+        unsafe { syscall(NR_GETRANDOM, [buffer.as_mut_ptr() as usize, buffer.len(), NONBLOCK, 0, 0, 0]) };
     filled == Ok(buffer.len())
 }
 
@@ -264,10 +262,7 @@ pub fn block_signals(signals: SignalSet) -> SignalSet {
     let mut old = 0u64;
     // SAFETY: both sets are 8 bytes, as said in the fourth argument.
     let _ = unsafe {
-        syscall(
-            NR_RT_SIGPROCMASK,
-            [BLOCK, &raw const signals as usize, &raw mut old as usize, 8, 0, 0],
-        )
+        syscall(NR_RT_SIGPROCMASK, [BLOCK, &raw const signals as usize, &raw mut old as usize, 8, 0, 0])
     };
     old
 }

@@ -140,6 +140,8 @@ impl Thread {
 pub fn control_block() -> usize {
     let address: usize;
     // SAFETY: the first word of the block is its own address (System V ABI).
-    unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) address, options(nostack, preserves_flags, readonly)) };
+    unsafe {
+        asm!("mov {}, qword ptr fs:[0]", out(reg) address, options(nostack, preserves_flags, readonly))
+    };
     address
 }

@@ -76,7 +76,8 @@ unsafe impl Zeroable for Tree {}
 
 #[inline(always)]
 fn hash(parent: u32, key: FrameKey) -> u64 {
-    let mixed = u128::from(key.0 ^ u64::from(parent).wrapping_mul(0x9e37_79b9_7f4a_7c15)) * 0xe703_7ed1_a0b4_28db;
+    let mixed =
+        u128::from(key.0 ^ u64::from(parent).wrapping_mul(0x9e37_79b9_7f4a_7c15)) * 0xe703_7ed1_a0b4_28db;
     (mixed >> 64) as u64 ^ mixed as u64
 }
 

@@ -63,11 +63,11 @@ impl WordList {
         self.distances.push((distance / 8) as u32) && self.values.push(value)
     }
 
-    /// Appends the words of a chain of another list, with their base unchanged; they can be had back by
+    /// Appends a word of another list, at a distance from that list's base; it can be had back by
     /// [`WordList::part`] with that base. False without memory.
     #[must_use]
-    pub fn append(&mut self, words: Words<'_>) -> bool {
-        self.distances.extend(words.distances) && self.values.extend(words.values)
+    pub fn append_one(&mut self, words: Words<'_>, index: usize) -> bool {
+        self.distances.push(words.distances[index]) && self.values.push(words.values[index])
     }
 
     /// The first `length` words.
@@ -79,7 +79,11 @@ impl WordList {
     /// `length` words from `start` on, which are at distances from `base`.
     #[inline(always)]
     pub fn part(&self, start: usize, length: usize, base: usize) -> Words<'_> {
-        Words { distances: &self.distances[start..start + length], values: &self.values[start..start + length], base }
+        Words {
+            distances: &self.distances[start..start + length],
+            values: &self.values[start..start + length],
+            base,
+        }
     }
 }
 
@@ -87,6 +91,12 @@ impl Words<'_> {
     /// How many words there are.
     pub fn len(&self) -> usize {
         self.values.len()
+    }
+
+    /// Address of a word.
+    #[inline(always)]
+    pub fn address(&self, index: usize) -> usize {
+        self.base.wrapping_add(self.distances[index] as usize * 8)
     }
 
     /// What the distances are from.
@@ -167,9 +177,10 @@ mod tests {
         let stack: alloc::vec::Vec<usize> = (0..100).collect();
         let first = list(&stack, &[90, 50, 10]);
         let mut copy = WordList::default();
-        assert!(copy.append(first.first(3)));
-        assert!(copy.append(first.first(2)));
-        let words = copy.part(3, 2, first.first(2).base());
+        for index in [0, 1, 2, 0, 1] {
+            assert!(copy.append_one(first.first(3), index));
+        }
+        let words = copy.part(3, 2, first.first(3).base());
         // SAFETY: all addresses lie in the vector.
         assert_eq!(unsafe { words.compare() }, 0);
         assert_eq!(words.values, &[90, 50]);

@@ -85,7 +85,9 @@ pub fn read() {
     choice(b"MPROF_UNWIND", &[b"rules", b"backtrace"], |value| {
         OPTIONS.reference.store(value == 1, Ordering::Relaxed);
     });
-    choice(b"MPROF_THREADS", &[b"shared", b"each"], |value| OPTIONS.each_thread.store(value == 1, Ordering::Relaxed));
+    choice(b"MPROF_THREADS", &[b"shared", b"each"], |value| {
+        OPTIONS.each_thread.store(value == 1, Ordering::Relaxed)
+    });
     choice(b"MPROF_FOLLOW", &[b"0", b"1"], |value| FIRST_ONLY.store(value == 0, Ordering::Relaxed));
     if let Some(data) = variable(b"MPROF_DATA").filter(|data| !data.is_empty())
         && let Some(data) = mprof_core::arena::keep_bytes(data)

@@ -36,7 +36,7 @@ macro_rules! originals {
         $(
             $(#[$doc])*
             #[inline(always)]
-            #[allow(clippy::missing_safety_doc, non_snake_case)]
+            #[allow(dead_code, non_snake_case)] // some are only jumped to
             pub fn $name() -> Option<unsafe extern "C" fn($($argument),*) $(-> $result)?> {
                 let address = address::$name.get();
                 // SAFETY: a non-null address is that of the function of this name, which has this type.

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use mprof_core::dump::{self, Facts, Rest};
 use mprof_core::note::{self, Printable, Text};
-use mprof_core::{modules, process, sys, verify};
+use mprof_core::{modules, process, reference, sys};
 use mprof_format::kinds::Reason;
 use mprof_format::write::Sink;
 
@@ -71,7 +71,7 @@ fn write_alone(reason: Reason, signal: u32) {
     if let Err(error) = outcome {
         note::say(format_args!("cannot write {}: {}", Printable(name.as_bytes()), reason_text(error)));
     }
-    let (compared, different) = verify::counts();
+    let (compared, different) = reference::counts();
     if compared != 0 {
         note::say(format_args!("verify: {compared} chains compared, {different} differ"));
     }

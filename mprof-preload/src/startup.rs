@@ -49,11 +49,16 @@ fn start() {
     register_handlers();
     // SAFETY: dlsym(3) with a valid name.
     let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
-    BEFORE_MALLOC.store(malloc as usize == crate::hooks::allocation::malloc as *const () as usize, Ordering::Relaxed);
+    BEFORE_MALLOC
+        .store(malloc as usize == crate::hooks::allocation::malloc as *const () as usize, Ordering::Relaxed);
 }
 
 unsafe extern "C" {
-    fn __cxa_atexit(handler: extern "C" fn(*mut c_void), argument: *mut c_void, library: *mut c_void) -> c_int;
+    fn __cxa_atexit(
+        handler: extern "C" fn(*mut c_void),
+        argument: *mut c_void,
+        library: *mut c_void,
+    ) -> c_int;
     fn __cxa_at_quick_exit(handler: extern "C" fn(*mut c_void), library: *mut c_void) -> c_int;
     fn __register_atfork(
         prepare: Option<extern "C" fn()>,

@@ -88,7 +88,8 @@ impl RuleCache {
                     *slots.add(slot.key.location().hash() & (count - 1)) = slot;
                 }
             }
-            if let (Some(old), Ok(layout)) = (core::ptr::NonNull::new(old), Layout::array::<Slot>(old_count)) {
+            if let (Some(old), Ok(layout)) = (core::ptr::NonNull::new(old), Layout::array::<Slot>(old_count))
+            {
                 Arena.deallocate(old.cast(), layout);
             }
         }

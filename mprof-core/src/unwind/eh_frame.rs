@@ -2,9 +2,9 @@
 //! with gimli out of the loaded object, without allocating.
 
 use gimli::{
-    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, Expression, FrameDescriptionEntry, LittleEndian,
-    Operation, Register, RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection,
-    UnwindTableRow, X86_64,
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, Expression, FrameDescriptionEntry,
+    LittleEndian, Operation, Register, RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression,
+    UnwindSection, UnwindTableRow, X86_64,
 };
 
 use super::rule::Rule;
@@ -68,7 +68,11 @@ unsafe fn tables(object: &modules::Found) -> Option<Tables> {
     if !in_object(frames_at) {
         return None;
     }
-    Some(Tables { header, frames: EhFrame::from(slice(frames_at)), bases: bases.set_eh_frame(frames_at as u64) })
+    Some(Tables {
+        header,
+        frames: EhFrame::from(slice(frames_at)),
+        bases: bases.set_eh_frame(frames_at as u64),
+    })
 }
 
 impl Tables {
@@ -100,7 +104,8 @@ pub fn with_row<T>(
 /// The key of a location in the tree, and its unwind rule.
 pub fn derive(workspace: &mut Workspace, location: Location) -> (FrameKey, Rule) {
     let space = modules::find(location.lookup_address()).map_or(SPACE_ANONYMOUS, |object| object.space);
-    let rule = with_row(workspace, location, |row, frames, entry| rule_of(row, frames, entry)).unwrap_or(Rule::None);
+    let rule =
+        with_row(workspace, location, |row, frames, entry| rule_of(row, frames, entry)).unwrap_or(Rule::None);
     (FrameKey::code(space, location), rule)
 }
 
@@ -144,7 +149,9 @@ fn rule_of(row: &Row, frames: &EhFrame<Bytes>, entry: &FrameDescriptionEntry<Byt
     let (return_address, bp) = (saved(X86_64::RA), saved(X86_64::RBP));
     match row.cfa() {
         &CfaRule::RegisterAndOffset { register, offset } => {
-            let (Ok(cfa), Saved::AtCfa(-8)) = (i32::try_from(offset), return_address) else { return Rule::General };
+            let (Ok(cfa), Saved::AtCfa(-8)) = (i32::try_from(offset), return_address) else {
+                return Rule::General;
+            };
             let bp = match bp {
                 Saved::No => None,
                 Saved::AtCfa(offset) => Some(offset),
@@ -159,7 +166,9 @@ fn rule_of(row: &Row, frames: &EhFrame<Bytes>, entry: &FrameDescriptionEntry<Byt
         &CfaRule::Expression(expression) => {
             let cfa = register_plus_offset(expression, frames, entry, true);
             match (cfa, return_address, bp) {
-                (Some((X86_64::RBP, cfa)), Saved::AtCfa(-8), Saved::At(X86_64::RBP, bp)) => Rule::Realigned { cfa, bp },
+                (Some((X86_64::RBP, cfa)), Saved::AtCfa(-8), Saved::At(X86_64::RBP, bp)) => {
+                    Rule::Realigned { cfa, bp }
+                }
                 (Some((X86_64::RSP, sp)), Saved::At(X86_64::RSP, pc), Saved::At(X86_64::RSP, bp))
                     if entry.is_signal_trampoline() && sp.checked_add(8) == Some(pc) =>
                 {

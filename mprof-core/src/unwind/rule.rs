@@ -119,8 +119,12 @@ fn pack(kind: u64, saved: bool, first: i32, second: i32) -> Option<PackedRule> {
 impl From<Rule> for PackedRule {
     fn from(rule: Rule) -> PackedRule {
         let packed = match rule {
-            Rule::StackPointer { cfa, bp } => pack(PackedRule::STACK_POINTER, bp.is_some(), cfa, bp.unwrap_or(0)),
-            Rule::FramePointer { cfa, bp } => pack(PackedRule::FRAME_POINTER, bp.is_some(), cfa, bp.unwrap_or(0)),
+            Rule::StackPointer { cfa, bp } => {
+                pack(PackedRule::STACK_POINTER, bp.is_some(), cfa, bp.unwrap_or(0))
+            }
+            Rule::FramePointer { cfa, bp } => {
+                pack(PackedRule::FRAME_POINTER, bp.is_some(), cfa, bp.unwrap_or(0))
+            }
             Rule::Realigned { cfa, bp } => pack(PackedRule::REALIGNED, true, cfa, bp),
             Rule::Signal { sp, bp } => pack(PackedRule::SIGNAL, true, sp, bp),
             Rule::End => Some(PackedRule(PackedRule::END)),
@@ -173,6 +177,9 @@ mod tests {
 
     #[test]
     fn offsets_that_do_not_fit_take_the_general_way() {
-        assert_eq!(Rule::from(PackedRule::from(Rule::StackPointer { cfa: 1 << 27, bp: None })), Rule::General);
+        assert_eq!(
+            Rule::from(PackedRule::from(Rule::StackPointer { cfa: 1 << 27, bp: None })),
+            Rule::General
+        );
     }
 }

@@ -123,7 +123,8 @@ unsafe extern "C" fn hook_realloc(pointer: *mut c_void, size: usize, sp: usize, 
     if pointer.is_null() {
         // SAFETY: as for malloc: realloc(3) of null is malloc.
         return unsafe {
-            events::allocate(entry, Request::plain(size), |size| real(core::ptr::null_mut(), size).cast()).cast()
+            events::allocate(entry, Request::plain(size), |size| real(core::ptr::null_mut(), size).cast())
+                .cast()
         };
     }
     // SAFETY: as for free.
@@ -136,8 +137,10 @@ unsafe extern "C" fn hook_realloc(pointer: *mut c_void, size: usize, sp: usize, 
         },
         // SAFETY: as above; the real function is as realloc(3).
         Pointer::Ours(header) => unsafe {
-            events::reallocate(entry, pointer.cast(), header, size, |block, size| real(block.cast(), size).cast())
-                .cast()
+            events::reallocate(entry, pointer.cast(), header, size, |block, size| {
+                real(block.cast(), size).cast()
+            })
+            .cast()
         },
         // SAFETY: the real allocator is to judge the real block.
         Pointer::Freed(freed) => unsafe { real(pointer.byte_sub(1 << freed.offset_log2), size) },
@@ -237,7 +240,9 @@ unsafe fn allocate_aligned(
 ) -> *mut c_void {
     match aligned(alignment, size) {
         // SAFETY: as for malloc; the block is aligned to the offset.
-        Some(request) => unsafe { events::allocate(entry, request, |size| real(alignment, size).cast()).cast() },
+        Some(request) => unsafe {
+            events::allocate(entry, request, |size| real(alignment, size).cast()).cast()
+        },
         // SAFETY: the caller's arguments.
         None => unsafe { real(alignment, size) },
     }
