@@ -7,7 +7,7 @@
 #include "check.h"
 #include "stepping.h"
 
-enum { AT_MOST = 3000 };
+enum { AT_MOST = 1500 };
 static sigjmp_buf back;
 static volatile int traps, jump_at, jumps;
 static void *volatile object;
@@ -53,7 +53,7 @@ FRAME int jumped_at(int which, int instruction) {
 int main(void) {
     at_each_step(on_trap);
     for (int which = 0; which < 3; which++)
-        for (int i = 1; i <= AT_MOST && jumped_at(which, i); i += i < 300 ? 1 : 13) {
+        for (int i = 1; i <= AT_MOST && jumped_at(which, i); i += i < 200 ? 1 : 23) {
         }
     char text[32];
     int length = snprintf(text, sizeof text, "%d\n", jumps), file = open("jumps", O_WRONLY | O_CREAT, 0600);

@@ -9,17 +9,27 @@ struct Point {
     double x, y, z;
 };
 
+/* A compiler may leave out an allocation that nobody sees (C++14): these are seen. */
+static Point *volatile point;
+static int *volatile numbers;
+
 FRAME static void singles() {
-    for (int i = 0; i < 20; i++) delete new Point{1, 2, 3};
+    for (int i = 0; i < 20; i++) {
+        point = new Point{1, 2, 3};
+        delete point;
+    }
 }
 
 FRAME static void arrays() {
-    for (int i = 0; i < 10; i++) delete[] new int[100];
+    for (int i = 0; i < 10; i++) {
+        numbers = new int[100];
+        delete[] numbers;
+    }
 }
 
 FRAME static void without_throwing() {
     for (int i = 0; i < 10; i++) {
-        Point *point = new (std::nothrow) Point;
+        point = new (std::nothrow) Point;
         CHECK(point);
         delete point;
     }

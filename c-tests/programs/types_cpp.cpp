@@ -28,10 +28,11 @@ struct Outer {
 
 int main() {
     Crate *crate = new Crate;
-    keep(crate);
-    keep(new Stack<double>{});
-    keep(new Outer::Inner{});
-    keep(new Outer::Kind{Outer::Kind::ONE});
+    Stack<double> *stack = new Stack<double>{};
+    Outer::Inner *inner = new Outer::Inner{};
+    Outer::Kind *kind = new Outer::Kind{Outer::Kind::ONE};
+    void *const all[] = {crate, stack, inner, kind};
+    for (void *object : all) keep(object);
     say("volume %d", static_cast<int>(crate->volume()));
     return 0;
 }

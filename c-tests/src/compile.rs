@@ -54,6 +54,12 @@ pub(crate) fn compile(steps: &[Step]) -> PathBuf {
     done
 }
 
+/// The compiler that a source needs, where this machine has none.
+pub(crate) fn missing_compiler(source: &str) -> Option<String> {
+    let compiler = compiler(source);
+    Command::new(&compiler).arg("--version").output().is_err().then_some(compiler)
+}
+
 fn compiler(source: &str) -> String {
     let (variable, default) = match Path::new(source).extension().and_then(|e| e.to_str()) {
         Some("cpp") => ("CXX", "g++"),

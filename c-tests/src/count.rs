@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use mprof_format::model::Profile;
 
 use crate::compile::{Step, compile};
-use crate::facts::{Totals, total_of};
+use crate::facts::Facts;
 
 /// What one process image asked of the C library.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Counts {
     /// # Panics
     /// When a total differs.
     pub fn assert_agrees(&self, profile: &Profile, bytes: bool) {
-        let total: Totals = total_of(profile);
+        let total = Facts::total_of(profile);
         let who = format!("process {} ({})", self.pid, String::from_utf8_lossy(&profile.process.program));
         assert_eq!(total.allocs, self.allocs, "{who}: allocations, profiler's against the C library's");
         if bytes {

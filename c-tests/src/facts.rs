@@ -31,13 +31,6 @@ impl AddAssign for Totals {
     }
 }
 
-/// All that a profile's counters say, named or not.
-pub(crate) fn total_of(profile: &Profile) -> Totals {
-    let mut sum = Totals::default();
-    profile.counters.iter().for_each(|counter| sum += of_counter(counter));
-    sum
-}
-
 /// `allocs` objects of `bytes` in all, none of them freed.
 pub fn kept(allocs: u64, bytes: u64) -> Totals {
     totals(allocs, bytes, 0, 0)
@@ -76,6 +69,13 @@ impl Facts {
             .map(|counter| (chains.functions(counter.context), counter.category, of_counter(counter)));
         let counters = counters.collect();
         Facts { profile, counters }
+    }
+
+    /// All that a profile's counters say, named or not.
+    pub fn total_of(profile: &Profile) -> Totals {
+        let mut sum = Totals::default();
+        profile.counters.iter().for_each(|counter| sum += of_counter(counter));
+        sum
     }
 
     /// Path of the program.

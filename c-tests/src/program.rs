@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::compile::{Step, compile};
+use crate::compile::{Step, compile, missing_compiler};
 use crate::count::Counts;
 use crate::outcome::Outcome;
 use crate::process::Status;
-use crate::tools::bare_only;
+use crate::tools::{bare_only, skipped};
 use crate::trial::Trial;
 
 /// Flags of every C and C++ program: calls of `malloc` and `free` are to stay calls, and the last call of a function
@@ -100,12 +100,12 @@ impl Program {
         Program::new(Origin::Source(format!("{name}.rs")), &["-Copt-level=0", "-Copt-level=2"])
     }
 
-    /// A program of this machine, or `None`, and a line on stderr, where it is not installed.
+    /// A program of this machine, or `None`, and a line on standard error, where it is not installed.
     pub fn installed(path: &str) -> Option<Program> {
         if Path::new(path).is_file() {
             return Some(Program::new(Origin::Installed(path.into()), &[""]));
         }
-        eprintln!("SKIPPED: {path} is not installed");
+        skipped(&format!("{path} is not installed"));
         None
     }
 
@@ -286,11 +286,16 @@ impl Program {
     /// # Panics
     /// When anything differs from what is expected.
     pub fn check(self, facts: impl Fn(&Outcome)) {
+        if let Origin::Source(source) = &self.origin
+            && let Some(compiler) = missing_compiler(source)
+        {
+            return skipped(&format!("{source}: there is no {compiler}"));
+        }
         for build in &self.builds {
             let trial = Trial::new(&self, build);
             let bare = trial.bare();
             if bare_only() {
-                eprintln!("SKIPPED: the runs under the profiler, as C_TESTS_BARE asks");
+                skipped("the runs under the profiler, as C_TESTS_BARE asks");
                 continue;
             }
             let profiled = trial.profiled(&bare);

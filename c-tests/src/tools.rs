@@ -1,6 +1,7 @@
 //! The library under test and the tools that read its files: taken from `MPROF_LIB` and `MPROF_BIN_DIR`, or built.
 
 use std::env;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -46,6 +47,12 @@ impl Tools {
 /// Whether `C_TESTS_BARE` asks for the bare runs alone: to see that the programs themselves hold on a machine.
 pub fn bare_only() -> bool {
     env::var_os("C_TESTS_BARE").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// Says that a test is skipped, past the test runner's capture: nothing is skipped silently.
+pub(crate) fn skipped(why: &str) {
+    // Where stderr is closed there is nobody to tell.
+    let _ = writeln!(io::stderr(), "SKIPPED: {why}");
 }
 
 /// Cargo's target folder.

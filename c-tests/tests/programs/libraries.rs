@@ -27,6 +27,19 @@ fn dlopen() {
 }
 
 #[test]
+fn linked_library() {
+    let library = "-O1 -g -shared -fPIC -fno-builtin -Wl,-soname,first.so -DPLUGIN_NAME=first";
+    let program = Program::c("linked_library").companion("plugin.c", "first.so", library);
+    program.link("./first.so -Wl,-rpath,$ORIGIN").prints("called 2\n").check(|run| {
+        let facts = run.facts();
+        assert_eq!(facts.ending("first_loaded > first_keep"), kept(1, 210));
+        assert_eq!(facts.chain("main > plugin_entry > first_keep"), kept(1, 220));
+        assert_eq!(facts.ending("first_unloaded > first_keep"), kept(1, 230));
+        assert_eq!(facts.beginning("[unknown]"), kept(0, 0), "{:#?}", facts.chains());
+    });
+}
+
+#[test]
 fn dlopen_while_allocating() {
     with_plugins("dlopen_while_allocating").also("-pthread").prints("400 loads\n").varies().check(|run| {
         let facts = run.facts();

@@ -10,7 +10,7 @@ fn threads_many() {
         let facts = run.facts();
         assert_eq!(facts.chain("worker > work"), totals(9000, 3000 * 570, 6000, 3000 * 520));
         let started = facts.profile.threads.iter().filter(|thread| thread.start.is_some());
-        assert_eq!(started.map(|thread| thread.count).sum::<u64>(), 3000);
+        assert_eq!(started.map(|thread| thread.count).sum::<u64>(), 3000, "{:?}", facts.profile.threads);
     });
 }
 
