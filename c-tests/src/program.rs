@@ -310,6 +310,11 @@ impl Program {
         }
     }
 
+    /// Compiles the first build and gives its path, for tests that run it their own way.
+    pub fn build(&self) -> PathBuf {
+        self.executable(&self.builds[0])
+    }
+
     /// The compiled program, or the installed one.
     pub(crate) fn executable(&self, build: &str) -> PathBuf {
         let source = match &self.origin {
