@@ -22,6 +22,48 @@ fn measure(what: &str, profile: &Profile) {
     let tree = best(|| {
         black_box(Tree::new([profile]));
     });
+    let t = Tree::new([profile]);
+    use mpdisplay::analysis::*;
+    println!(
+        "leaks {:.1}",
+        best(|| {
+            black_box(leaks::Leaks::new(&t, Default::default()));
+        })
+    );
+    println!(
+        "direct {:.1}",
+        best(|| {
+            black_box(direct::Direct::new(&t));
+        })
+    );
+    println!(
+        "sub {:.1}",
+        best(|| {
+            black_box(t.subtree_tallies());
+        })
+    );
+    let s = t.subtree_tallies();
+    println!(
+        "flow {:.1}",
+        best(|| {
+            black_box(flow::Flow::new(&t, &s));
+        })
+    );
+    let f = flow::Flow::new(&t, &s);
+    let e: Vec<_> = f.edges.iter().map(|e| (e.caller, e.callee)).collect();
+    println!(
+        "edges {} scc {:.1}",
+        e.len(),
+        best(|| {
+            black_box(cycles::components(t.functions.len(), &e));
+        })
+    );
+    println!(
+        "graph {:.1}",
+        best(|| {
+            black_box(graph::Graph::new(&t, Default::default()));
+        })
+    );
     let report = best(|| draw(profile, &Options::default()));
     let verbose = best(|| draw(profile, &verbose));
     println!("{what}: tree {tree:.0} ms, report {report:.0} ms, verbose report {verbose:.0} ms");

@@ -54,8 +54,11 @@ fn cpp(text: &str) -> Option<String> {
         name.truncate(shorter.len());
     }
     // A lambda's body is the call operator of a nameless class: the class says it all.
-    if name.ends_with("}::operator()") {
-        name.truncate(name.len() - "::operator()".len());
+    if let Some(class) = name.strip_suffix("::operator()") {
+        let own = class.rsplit("::").next().unwrap_or(class);
+        if class.ends_with('}') || own.starts_with("$_") {
+            name.truncate(class.len());
+        }
     }
     Some(name)
 }
@@ -136,6 +139,7 @@ mod tests {
     #[test]
     fn lambdas_are_named_by_where_they_stand() {
         assert_eq!(name("_ZZ4mainENKUlvE_clEv"), "main::{lambda()#1}");
+        assert_eq!(name("_ZZ4mainENK3$_0clEv"), "main::$_0");
         assert_eq!(name("_ZZ4mainENK5Local5stockEv"), "main::Local::stock");
         assert_eq!(name("_ZN4shop5applyIZ4mainEUlvE_EEvT_"), "shop::apply<main::{lambda()#1}>");
     }

@@ -10,18 +10,22 @@ use std::rc::Rc;
 
 use gimli::{AttributeValue, UnitHeader, UnitOffset};
 
+use crate::demangle::demangle;
 use crate::dwarf::{Dwarf, Slice, Unit};
+use crate::scopes::Scopes;
 use crate::{source_file, vet};
 
 /// Longest chain of references that is followed.
 const MAX_CHAIN: usize = 16;
+/// How many functions inside functions a name shows.
+const MAX_NESTED: usize = 8;
 /// Most pieces of one function's machine code that are told apart.
 const MAX_PIECES: usize = 64;
 
 /// What the debug information says about a function.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Described {
-    /// `DW_AT_name`.
+    /// Name for people: demangled, else `DW_AT_name`, in C++ with the scopes around it.
     pub(crate) name: Vec<u8>,
     /// `DW_AT_linkage_name`; empty where it has none.
     pub(crate) linkage_name: Vec<u8>,
@@ -36,6 +40,8 @@ pub(crate) struct Units<'d, 'a> {
     dwarf: &'d Dwarf<'a>,
     headers: Vec<UnitHeader<Slice<'a>>>,
     read: RefCell<HashMap<usize, Option<Rc<Unit<'a>>>>>,
+    /// Scopes of units, by split part and offset.
+    scopes: RefCell<HashMap<(u64, usize), Rc<Scopes<'a>>>>,
     supplementary: Option<Box<Units<'d, 'a>>>,
 }
 
@@ -44,25 +50,70 @@ impl<'d, 'a> Units<'d, 'a> {
         let mut headers = vet::unit_headers(dwarf);
         headers.retain(|header| header.debug_info_offset().is_some());
         let supplementary = dwarf.sup().map(|dwarf| Box::new(Units::new(dwarf)));
-        Units { dwarf, headers, read: RefCell::default(), supplementary }
+        Units { dwarf, headers, read: RefCell::default(), scopes: RefCell::default(), supplementary }
     }
 
     /// The unit that an offset in `.debug_info` lies in, and the offset in that unit.
     fn find(&self, offset: usize) -> Option<(Rc<Unit<'a>>, UnitOffset)> {
         let start = |header: &UnitHeader<_>| header.debug_info_offset().map_or(0, |start| start.0);
         let index = self.headers.partition_point(|header| start(header) <= offset).checked_sub(1)?;
-        let header = &self.headers[index];
+        let header = self.headers.get(index)?;
         let mut read = self.read.borrow_mut();
-        let unit = read.entry(index).or_insert_with(|| self.dwarf.unit(header.clone()).ok().map(Rc::new));
+        let unit = read.entry(index).or_insert_with(|| self.dwarf.unit(*header).ok().map(Rc::new));
         Some((unit.clone()?, UnitOffset(offset - start(header))))
     }
 
     /// Describes the function of an entry in `unit` of `dwarf`, which is this file's or a split part of it.
     pub(crate) fn describe(&self, dwarf: &Dwarf<'a>, unit: &Unit<'a>, entry: UnitOffset) -> Described {
+        self.describe_nested(dwarf, unit, entry, MAX_NESTED)
+    }
+
+    fn describe_nested(
+        &self,
+        dwarf: &Dwarf<'a>,
+        unit: &Unit<'a>,
+        entry: UnitOffset,
+        nested_left: usize,
+    ) -> Described {
         let mut described = Described::default();
         // What cannot be read stays unknown.
-        let _ = self.follow(dwarf, unit, entry, MAX_CHAIN, &mut described);
+        let _ =
+            self.follow(dwarf, unit, entry, Left { chain: MAX_CHAIN, nested: nested_left }, &mut described);
+        if !described.linkage_name.is_empty() {
+            described.name = demangle(&described.linkage_name);
+        }
         described
+    }
+
+    /// Puts the scopes around a C++ function before its name.
+    fn qualify(
+        &self,
+        dwarf: &Dwarf<'a>,
+        unit: &Unit<'a>,
+        entry: UnitOffset,
+        nested_left: usize,
+        name: &mut Vec<u8>,
+    ) {
+        if name.is_empty() || nested_left == 0 || !is_cpp(unit) {
+            return;
+        }
+        let scopes = Rc::clone(
+            self.scopes
+                .borrow_mut()
+                .entry(unit_place(dwarf, unit))
+                .or_insert_with(|| Rc::new(Scopes::of(dwarf, unit))),
+        );
+        let around = scopes.around(dwarf, unit, entry);
+        let mut parts = Vec::new();
+        if let Some(function) = around.function.filter(|&function| function != entry) {
+            parts.push(self.describe_nested(dwarf, unit, function, nested_left - 1).name);
+        }
+        parts.extend(around.names);
+        // A lambda's body is the call operator of a nameless class: the class says it all.
+        if !around.call_operator {
+            parts.push(std::mem::take(name));
+        }
+        *name = parts.join(&b"::"[..]);
     }
 
     fn follow(
@@ -70,7 +121,7 @@ impl<'d, 'a> Units<'d, 'a> {
         dwarf: &Dwarf<'a>,
         unit: &Unit<'a>,
         entry: UnitOffset,
-        chain_left: usize,
+        left: Left,
         described: &mut Described,
     ) -> gimli::Result<()> {
         let mut entries = unit.entries_raw(Some(entry))?;
@@ -103,27 +154,72 @@ impl<'d, 'a> Units<'d, 'a> {
                 _ => {}
             }
         }
-        match origin.filter(|_| chain_left > 0) {
-            Some(AttributeValue::UnitRef(entry)) => {
-                self.follow(dwarf, unit, entry, chain_left - 1, described)
+        let Some(left) = left.further() else {
+            return Ok(());
+        };
+        match origin {
+            None => {
+                if described.linkage_name.is_empty() {
+                    self.qualify(dwarf, unit, entry, left.nested, &mut described.name);
+                }
+                Ok(())
             }
+            Some(AttributeValue::UnitRef(entry)) => self.follow(dwarf, unit, entry, left, described),
             Some(AttributeValue::DebugInfoRef(offset)) if dwarf.file_type == gimli::DwarfFileType::Main => {
-                self.follow_into(offset.0, chain_left, described)
+                self.follow_into(offset.0, left, described)
             }
             Some(AttributeValue::DebugInfoRefSup(offset)) => match &self.supplementary {
-                Some(units) => units.follow_into(offset.0, chain_left, described),
+                Some(units) => units.follow_into(offset.0, left, described),
                 None => Ok(()),
             },
             _ => Ok(()),
         }
     }
 
-    fn follow_into(&self, offset: usize, chain_left: usize, described: &mut Described) -> gimli::Result<()> {
+    fn follow_into(&self, offset: usize, left: Left, described: &mut Described) -> gimli::Result<()> {
         match self.find(offset) {
-            Some((unit, entry)) => self.follow(self.dwarf, &unit, entry, chain_left - 1, described),
+            Some((unit, entry)) => self.follow(self.dwarf, &unit, entry, left, described),
             None => Ok(()),
         }
     }
+}
+
+/// How many more steps may be made: bounds for what a crafted file can ask for.
+#[derive(Clone, Copy)]
+struct Left {
+    chain: usize,
+    nested: usize,
+}
+
+impl Left {
+    fn further(self) -> Option<Left> {
+        Some(Left { chain: self.chain.checked_sub(1)?, ..self })
+    }
+}
+
+/// A split part's id (0: none) and a unit's offset.
+pub(crate) fn unit_place(dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> (u64, usize) {
+    let part = match dwarf.file_type {
+        gimli::DwarfFileType::Dwo => unit.dwo_id.map_or(0, |id| id.0),
+        gimli::DwarfFileType::Main => 0,
+    };
+    (part, unit.header.debug_info_offset().map_or(0, |offset| offset.0))
+}
+
+fn is_cpp(unit: &Unit<'_>) -> bool {
+    let root = unit.entry(unit.header.root_offset());
+    let language = root.ok().and_then(|root| root.attr_value(gimli::DW_AT_language));
+    matches!(
+        language,
+        Some(AttributeValue::Language(
+            gimli::DW_LANG_C_plus_plus
+                | gimli::DW_LANG_C_plus_plus_03
+                | gimli::DW_LANG_C_plus_plus_11
+                | gimli::DW_LANG_C_plus_plus_14
+                | gimli::DW_LANG_C_plus_plus_17
+                | gimli::DW_LANG_C_plus_plus_20
+        ))
+    )
 }
 
 /// The machine code of a function: its pieces, that with its start first.

@@ -7,19 +7,31 @@
 //! }
 //! ```
 //!
+//! **Functions** are told apart as the source has them: an inlined function, its copies in several units and its
+//! out-of-line code are one. Names are demangled, without parameters and return types and with template arguments.
+//! Where there is no debug information, the symbol tables name machine functions; clones that the compiler made
+//! (`f.constprop.0`) are functions of their own with the name `f`.
+//!
+//! **Types** are structures, classes, unions, typedefs of these, and Rust enums with data; each by its qualified name
+//! without `struct`. Left out are: enums, base types, pointers and arrays; what has no name of its own (closures,
+//! lambdas) or one that the compiler made up (Rust tuples, references, trait objects and what has no bytes); and
+//! typedefs inside of classes for types that have a name (`std::vector<T>::value_type`). A type is a *system* type if
+//! system headers declare it, or the Rust library; functions that contain a type are not part of its name.
+//!
 //! Binaries and debug information are read as hostile: they may make names wrong or missing, not more.
 #![deny(unsafe_code)]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZero;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mprof_format::model::{Frame, Profile, Type};
+use mprof_format::model::{Frame, Module, ModuleKind, Profile, Type};
 
 mod debug_files;
 mod demangle;
 mod dwarf;
+mod entry;
 mod functions;
 mod mapped;
 mod mini_debug_info;
@@ -30,6 +42,7 @@ mod options;
 mod perf_map;
 mod progress;
 mod resolve;
+mod scopes;
 mod skim;
 mod source_file;
 mod source_path;
@@ -60,50 +73,72 @@ const MAX_THREADS: usize = 16;
 ///
 /// The result depends on the profile and the files only.
 pub fn add_names(profile: &mut Profile, options: &Options) -> Vec<Warning> {
-    let frames = code_frames(profile);
     let wanted = Sizes::new(profile.bins.iter().filter(|bin| bin.allocs > 0).filter_map(|bin| bin.size));
     let progress = Progress::new(options.progress);
-    let mut of_module: Vec<Vec<Frame>> = vec![Vec::new(); profile.modules.len()];
-    let mut anonymous = Vec::new();
-    for frame in frames {
-        match frame {
-            Frame::Code { module, .. } => {
-                if let Some(frames) = of_module.get_mut(module as usize) {
-                    frames.push(frame);
-                }
-            }
-            _ => anonymous.push(frame),
-        }
-    }
-    let jobs: Vec<Job<'_>> = (0u32..)
-        .zip(&profile.modules)
-        .zip(of_module)
-        .map(|((id, module), frames)| {
-            let program = module.path == profile.process.program;
-            Job { id, module, program, frames, wanted: &wanted, options, progress: &progress }
-        })
-        .collect();
+    let (of_modules, anonymous) = code_frames(profile);
+    let jobs = jobs(profile, of_modules, |id, module, frames| {
+        let program = module.path == profile.process.program;
+        Job { id, module, program, frames, wanted: &wanted, options, progress: &progress }
+    });
     let mut table = NameTable::default();
     let mut types = Types::default();
     let mut warnings = Vec::new();
-    for (id, mut found) in (0u32..).zip(run(&jobs)) {
+    for (job, mut found) in jobs.iter().zip(run(&jobs)) {
         table.absorb(found.table);
-        types.add(found.types, id, is_system_library(&profile.modules[id as usize].path));
+        types.add(found.types, job.id, is_system_library(&job.module.path));
         warnings.append(&mut found.warnings);
     }
+    drop(jobs);
     warnings.extend(perf_map::name(&anonymous, &profile.process, options, &mut table));
     let mut names = table.finish();
     names.types = types.finish();
-    drop(jobs);
     profile.names = Some(names);
     warnings
 }
 
-/// The frames that are code, sorted.
-fn code_frames(profile: &Profile) -> BTreeSet<Frame> {
+/// The frames that are code, sorted: of each module, and of none.
+fn code_frames(profile: &Profile) -> (Vec<Vec<Frame>>, Vec<Frame>) {
     let contexts = profile.contexts.iter().map(|context| context.frame);
     let starts = profile.threads.iter().filter_map(|thread| thread.start);
-    contexts.chain(starts).filter(|frame| frame.lookup_address().is_some()).collect()
+    let frames: BTreeSet<Frame> = contexts.chain(starts).collect();
+    let mut of_modules: Vec<Vec<Frame>> = vec![Vec::new(); profile.modules.len()];
+    let mut anonymous = Vec::new();
+    for frame in frames {
+        match frame {
+            Frame::Code { module, .. } => {
+                if let Some(frames) = of_modules.get_mut(module as usize) {
+                    frames.push(frame);
+                }
+            }
+            Frame::Anonymous { .. } => anonymous.push(frame),
+            _ => {}
+        }
+    }
+    (of_modules, anonymous)
+}
+
+/// A job for each file, in the order in which they first appear among the modules.
+fn jobs<'p>(
+    profile: &'p Profile,
+    of_modules: Vec<Vec<Frame>>,
+    job: impl Fn(u32, &'p Module, Vec<Frame>) -> Job<'p>,
+) -> Vec<Job<'p>> {
+    let mut jobs: Vec<Job<'p>> = Vec::new();
+    let mut known = HashMap::new();
+    for ((id, module), frames) in (0u32..).zip(&profile.modules).zip(of_modules) {
+        let file = (module.kind == ModuleKind::Vdso, &module.path, &module.build_id);
+        match known.get(&file) {
+            Some(&index) => {
+                let first: &mut Job<'p> = &mut jobs[index];
+                first.frames.extend(frames);
+            }
+            None => {
+                known.insert(file, jobs.len());
+                jobs.push(job(id, module, frames));
+            }
+        }
+    }
+    jobs
 }
 
 /// Runs the jobs on as many threads as pay; the results are in the order of the jobs.

@@ -29,13 +29,15 @@ const BYTES_PER_FRAME: u64 = 1000;
 /// C library's start code has none on most machines.
 const UNNAMED: (usize, usize) = (4, 4);
 
-/// What is to be found out about one module.
+/// What is to be found out about one module, or several that are the same file (loaded anew, or into another
+/// namespace): a file is read once.
 pub(crate) struct Job<'j> {
+    /// Id of the first of them.
     pub(crate) id: u32,
     pub(crate) module: &'j Module,
     /// It is the program itself.
     pub(crate) program: bool,
-    /// Its frames, sorted.
+    /// Their frames, sorted.
     pub(crate) frames: Vec<Frame>,
     pub(crate) wanted: &'j Sizes,
     pub(crate) options: &'j Options,
@@ -96,15 +98,20 @@ impl Job<'_> {
         if let Some(dwarf) = &dwarf {
             split.open_all(dwarf);
             names.types.append(&mut split.types);
+            if let Some(first) = split.missing.first() {
+                let path = printable(first.as_os_str().as_encoded_bytes());
+                problems.push(Problem::NoSplitFiles { missing: split.missing.len(), path });
+            }
         }
         let info = dwarf.as_ref().and_then(|dwarf| {
             let info = DebugInfo::new(dwarf, &mut split);
             info.map_err(|error| problems.push(Problem::Damaged { reason: error.to_string() })).ok()
         });
-        if info.is_none() && self.program && found_image {
+        let damaged = problems.iter().any(|problem| matches!(problem, Problem::Damaged { .. }));
+        if info.is_none() && self.program && found_image && !damaged {
             problems.push(Problem::NoDebugInformation);
         }
-        let mut resolver = Resolver::new(self.id, info, &symbols);
+        let mut resolver = Resolver::new(info, &symbols);
         self.progress.expect(self.frames.len() as u64 * BYTES_PER_FRAME);
         for &frame in &self.frames {
             resolver.resolve(frame);
@@ -113,6 +120,8 @@ impl Job<'_> {
         names.table = resolver.finish();
         let (frames, unnamed) = self.unnamed(&names.table);
         if found_image && unnamed >= UNNAMED.0 && unnamed * UNNAMED.1 >= frames {
+            // It has no debug information either.
+            problems.retain(|problem| *problem != Problem::NoDebugInformation);
             problems.push(Problem::NoSymbols { unnamed, frames });
         }
         names

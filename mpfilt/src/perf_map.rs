@@ -1,7 +1,7 @@
 //! Names of code that a program generated while it ran, from the map file that it wrote for `perf`
 //! (`/tmp/perf-PID.map`; linux/tools/perf/Documentation/jit-interface.txt): lines `START SIZE name`, hexadecimal.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use mprof_format::model::{Frame, Function, Process, SourceFrame};
 
@@ -39,7 +39,7 @@ pub(crate) fn name(
 }
 
 /// Opens the map, if it was written after the process began: ids are used again, and maps stay lying about.
-fn open(path: &PathBuf, process: &Process) -> Option<MappedFile> {
+fn open(path: &Path, process: &Process) -> Option<MappedFile> {
     let file = MappedFile::open(path).ok()?;
     let start = i64::try_from(process.start_unix_ns / 1_000_000_000).unwrap_or(i64::MAX);
     (file.modified >= start).then_some(file)

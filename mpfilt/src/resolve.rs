@@ -11,7 +11,7 @@ use mprof_format::model::{Frame, Function, SourceFrame};
 
 use crate::demangle::{base_name, demangle};
 use crate::dwarf::{Dwarf, Slice, Unit};
-use crate::functions::{Described, Pieces, Units};
+use crate::functions::{Described, Pieces, Units, unit_place};
 use crate::name_table::NameTable;
 use crate::source_path;
 use crate::split::SplitFiles;
@@ -22,6 +22,7 @@ const MAX_FRAMES: usize = 200;
 
 /// Looks up addresses of one module, first in its debug information, then in its symbol tables.
 pub(crate) struct Resolver<'r, 'o, 'a> {
+    /// The module of the frame that is being looked up.
     module: u32,
     debug: Option<DebugInfo<'r, 'o, 'a>>,
     symbols: &'r Symbols<'a>,
@@ -99,11 +100,7 @@ fn know<'a>(
     unit: &Unit<'a>,
     entry: UnitOffset,
 ) -> Rc<Known> {
-    let part = match dwarf.file_type {
-        gimli::DwarfFileType::Dwo => unit.dwo_id.map_or(0, |id| id.0),
-        gimli::DwarfFileType::Main => 0,
-    };
-    let offset = unit.header.debug_info_offset().map_or(0, |offset| offset.0);
+    let (part, offset) = unit_place(dwarf, unit);
     let known = known.entry((part, offset, entry.0)).or_insert_with(|| {
         let described = units.describe(dwarf, unit, entry);
         let pieces = Pieces::of(dwarf, unit, entry);
@@ -129,15 +126,16 @@ where
 }
 
 impl<'r, 'o, 'a> Resolver<'r, 'o, 'a> {
-    pub(crate) fn new(module: u32, debug: Option<DebugInfo<'r, 'o, 'a>>, symbols: &'r Symbols<'a>) -> Self {
-        Resolver { module, debug, symbols, table: NameTable::default() }
+    pub(crate) fn new(debug: Option<DebugInfo<'r, 'o, 'a>>, symbols: &'r Symbols<'a>) -> Self {
+        Resolver { module: 0, debug, symbols, table: NameTable::default() }
     }
 
-    /// Names one frame, a `Code` frame of the module, if anything is known about it.
+    /// Names one frame, a `Code` frame of a module that is this file, if anything is known about it.
     pub(crate) fn resolve(&mut self, frame: Frame) {
-        let Frame::Code { address, .. } = frame else {
+        let Frame::Code { module, address, .. } = frame else {
             return;
         };
+        self.enter(module);
         let Some(lookup) = frame.lookup_address().filter(|&lookup| lookup < u64::MAX) else {
             return;
         };
@@ -148,6 +146,15 @@ impl<'r, 'o, 'a> Resolver<'r, 'o, 'a> {
             frames.extend(self.symbol_frame(locations.first(), address, lookup));
         }
         self.table.site(frame, frames);
+    }
+
+    /// Goes on with frames of another module: its functions have ids of their own.
+    fn enter(&mut self, module: u32) {
+        if self.module != module {
+            let known = self.debug.iter().flat_map(|debug| debug.known.values());
+            known.for_each(|known| known.function.set(None));
+            self.module = module;
+        }
     }
 
     /// What was found.
@@ -191,7 +198,7 @@ impl<'r, 'o, 'a> Resolver<'r, 'o, 'a> {
         // Symbols of other functions that were folded into this one, and of C's, say nothing more.
         let mangled = name.starts_with(b"_Z") || name.starts_with(b"_R");
         let same = name.windows(described.name.len().max(1)).any(|part| part == described.name);
-        (mangled && same).then_some(name)
+        (mangled && (same || described.name.starts_with(b"operator"))).then_some(name)
     }
 
     fn function(&mut self, known: &Known, is_machine: bool, location: &SourceLocation) -> Option<u32> {
@@ -201,7 +208,7 @@ impl<'r, 'o, 'a> Resolver<'r, 'o, 'a> {
         let of = &known.described;
         let symbol = if is_machine { self.linker_name(known) } else { None };
         let linkage_name = symbol.unwrap_or(&of.linkage_name);
-        let name = if linkage_name.is_empty() { of.name.clone() } else { demangle(linkage_name) };
+        let name = symbol.map_or_else(|| of.name.clone(), demangle);
         if name.is_empty() {
             return None;
         }

@@ -1,16 +1,15 @@
 //! One pass over a unit's entries: the user types that it declares, and the checks without which its functions
 //! must not be looked up.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use gimli::{AttributeValue, DW_LANG_Rust, DwTag, UnitHeader};
+use gimli::{AttributeValue, DW_LANG_Rust, UnitHeader};
 use mprof_format::model::LAST_BIN;
 
 use crate::dwarf::{Dwarf, Slice, Unit};
+use crate::entry::{Entry, Role, Value};
 use crate::vet::{AttributeBudget, Budget, Damage, MAX_DEPTH};
 use crate::{source_file, source_path};
-
-type Value<'a> = AttributeValue<Slice<'a>>;
 
 /// The sizes for which types are looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +48,10 @@ pub(crate) struct Declared {
     pub(crate) place: Place,
     /// Bytes.
     pub(crate) size: u64,
-    /// Qualified name; `None` where the type has none of its own that people would know.
+    /// Qualified name; `None` where it is not to be listed.
     pub(crate) name: Option<Vec<u8>>,
+    /// Nothing that leads to the type gives it a name so far: a typedef of it does.
+    pub(crate) nameless: bool,
     /// Declared in a system header.
     pub(crate) system: bool,
 }
@@ -78,18 +79,28 @@ pub(crate) struct UnitTypes {
     pub(crate) signature: Option<(u64, Place)>,
 }
 
+/// The unit to be read and the one that has its table of source files, which is another one for a split part.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'s, 'a> {
+    pub(crate) dwarf: &'s Dwarf<'a>,
+    /// The skeleton of a split part.
+    pub(crate) skeleton: Option<(&'s Dwarf<'a>, &'s Unit<'a>)>,
+    /// It is the supplementary file.
+    pub(crate) supplementary: bool,
+}
+
 /// Reads all entries of a unit. An entry that cannot be read ends the unit; what was found before it counts.
 ///
 /// # Errors
 /// Damage for which the file's debug information must not be used at all.
 pub(crate) fn skim<'a>(
-    dwarf: &Dwarf<'a>,
+    source: Source<'_, 'a>,
     header: UnitHeader<Slice<'a>>,
-    supplementary: bool,
     wanted: &Sizes,
     budget: &Budget,
 ) -> Result<UnitTypes, Damage> {
     let mut found = UnitTypes::default();
+    let dwarf = source.dwarf;
     let Ok(unit) = dwarf.unit(header) else {
         return Ok(found);
     };
@@ -97,13 +108,15 @@ pub(crate) fn skim<'a>(
     let mut skim = Skim {
         dwarf,
         unit: &unit,
-        supplementary,
+        files: source.skeleton.filter(|_| unit.line_program.is_none()).unwrap_or((dwarf, &unit)),
+        supplementary: source.supplementary,
         wanted,
         budget,
         rust: false,
         scopes: Vec::new(),
         open: Vec::new(),
         structures: Vec::new(),
+        declarations: Vec::new(),
         aliases: Vec::new(),
         imports: Vec::new(),
         system_files: HashMap::new(),
@@ -118,6 +131,8 @@ pub(crate) fn skim<'a>(
 struct Scope<'a> {
     parent: Option<usize>,
     name: Option<Value<'a>>,
+    /// Offset of its declaration, which has its name and parent.
+    specification: Option<usize>,
     class: bool,
 }
 
@@ -125,6 +140,8 @@ struct Structure<'a> {
     offset: usize,
     size: u64,
     details: Details<'a>,
+    /// Offset of its declaration, which has its name.
+    specification: Option<usize>,
 }
 
 /// A typedef or a qualified (`const` …) type.
@@ -146,6 +163,7 @@ struct Details<'a> {
 struct Skim<'s, 'a> {
     dwarf: &'s Dwarf<'a>,
     unit: &'s Unit<'a>,
+    files: (&'s Dwarf<'a>, &'s Unit<'a>),
     supplementary: bool,
     wanted: &'s Sizes,
     budget: &'s Budget,
@@ -154,6 +172,8 @@ struct Skim<'s, 'a> {
     /// The scopes around the current entry, outermost first: depth and index.
     open: Vec<(isize, usize)>,
     structures: Vec<Structure<'a>>,
+    /// Structures without contents, by offset: a definition elsewhere in the unit has its name and scope there.
+    declarations: Vec<(usize, Details<'a>)>,
     aliases: Vec<Alias<'a>>,
     imports: Vec<Place>,
     system_files: HashMap<u64, bool>,
@@ -167,6 +187,9 @@ impl<'s, 'a> Skim<'s, 'a> {
         while !entries.is_empty() {
             let offset = entries.next_offset().0;
             let depth = entries.next_depth();
+            while self.open.last().is_some_and(|&(outer, _)| outer >= depth) {
+                self.open.pop();
+            }
             let Some(abbreviation) = entries.read_abbreviation()? else {
                 continue;
             };
@@ -202,9 +225,6 @@ impl<'s, 'a> Skim<'s, 'a> {
         if let Some(ranges) = entry.ranges {
             self.budget.take_ranges(self.dwarf, self.unit, ranges)?;
         }
-        while self.open.last().is_some_and(|&(depth, _)| depth >= entry.depth) {
-            self.open.pop();
-        }
         let scope = self.open.last().map(|&(_, scope)| scope);
         let details = Details { name: entry.name, scope, file: entry.file };
         match role {
@@ -218,23 +238,32 @@ impl<'s, 'a> Skim<'s, 'a> {
                 }
             }
             Role::Structure => {
-                let size = entry.size.filter(|&size| self.wanted.contains(size) && !entry.declaration);
-                if let Some(size) = size.filter(|_| self.is_user_type(scope)) {
-                    self.structures.push(Structure { offset: entry.offset, size, details });
+                let size = entry.size.filter(|&size| self.wanted.contains(size));
+                if let Some(target) = entry.signature {
+                    // It stands for the type of a type unit.
+                    self.aliases.push(Alias { offset: entry.offset, target, details: None });
+                }
+                if entry.declaration {
+                    self.declarations.push((entry.offset, details));
+                } else if let Some(size) = size.filter(|&size| self.is_user_type(size, scope)) {
+                    let specification = entry.specification;
+                    self.structures.push(Structure { offset: entry.offset, size, details, specification });
                 }
             }
             Role::Namespace => {}
         }
         if has_children && matches!(role, Role::Structure | Role::Namespace) {
             self.open.push((entry.depth, self.scopes.len()));
-            self.scopes.push(Scope { parent: scope, name: entry.name, class: role == Role::Structure });
+            let (name, specification, class) = (entry.name, entry.specification, role == Role::Structure);
+            self.scopes.push(Scope { parent: scope, name, specification, class });
         }
         Ok(())
     }
 
-    /// A structure inside another one is a Rust enum's variant there, which is no type.
-    fn is_user_type(&self, scope: Option<usize>) -> bool {
-        !(self.rust && scope.is_some_and(|scope| self.scopes[scope].class))
+    /// In Rust a structure inside another one is an enum's variant, which is no type; and what has no bytes is never
+    /// allocated.
+    fn is_user_type(&self, size: u64, scope: Option<usize>) -> bool {
+        !self.rust || (size > 0 && scope.is_none_or(|scope| !self.scopes[scope].class))
     }
 
     /// Where an attribute refers to.
@@ -265,37 +294,16 @@ impl<'s, 'a> Skim<'s, 'a> {
         let mut places: HashMap<Place, usize> = HashMap::new();
         for structure in std::mem::take(&mut self.structures) {
             let place = self.place(structure.offset);
-            let name = self.qualified_name(structure.details);
-            let system = name.is_some() && self.is_system(structure.details);
+            let details = self.with_declaration(structure.details, structure.specification);
+            let name = self.qualified_name(details);
+            let system = name.is_some() && self.is_system(details);
             places.insert(place, found.declared.len());
-            found.declared.push(Declared { place, size: structure.size, name, system });
+            let nameless = name.is_none();
+            found.declared.push(Declared { place, size: structure.size, name, nameless, system });
         }
-        let bounds = self.place(0)..self.place(self.unit.header.length_including_self());
-        let mut aliases: Vec<_> = std::mem::take(&mut self.aliases);
-        // A typedef may stand before what it names: each round gets one step further along the chains.
-        for _ in 0..MAX_CHAIN {
-            let before = aliases.len();
-            aliases.retain(|alias| {
-                let Some(&target) = places.get(&alias.target) else {
-                    return true;
-                };
-                let place = self.place(alias.offset);
-                let (name, system) = self.alias_name(alias, found.declared[target].name.is_some());
-                places.insert(place, found.declared.len());
-                found.declared.push(Declared { place, size: found.declared[target].size, name, system });
-                false
-            });
-            if aliases.len() == before {
-                break;
-            }
-        }
-        let outside = aliases.into_iter().filter(|alias| !bounds.contains(&alias.target));
-        for alias in outside {
-            let (name, system) = self.alias_name(&alias, false);
-            let member = alias.details.is_some_and(|details| self.is_member(details));
-            let (place, target) = (self.place(alias.offset), alias.target);
-            found.pending.push(Pending { place, target, name, system, member });
-        }
+        let mut aliases = std::mem::take(&mut self.aliases);
+        self.follow(&mut aliases, &mut places, found);
+        self.leave_pending(aliases, found);
         found.imports = std::mem::take(&mut self.imports);
         if let gimli::UnitType::Type { type_signature, type_offset }
         | gimli::UnitType::SplitType { type_signature, type_offset } = self.unit.header.type_()
@@ -304,11 +312,76 @@ impl<'s, 'a> Skim<'s, 'a> {
         }
     }
 
-    fn alias_name(&mut self, alias: &Alias<'a>, target_has_name: bool) -> (Option<Vec<u8>>, bool) {
+    /// Follows typedefs within the unit; those that lead nowhere here are left in `aliases`.
+    fn follow(
+        &mut self,
+        aliases: &mut Vec<Alias<'a>>,
+        places: &mut HashMap<Place, usize>,
+        found: &mut UnitTypes,
+    ) {
+        // A typedef may stand before what it names: each round gets at least one step further along the chains.
+        for _ in 0..MAX_CHAIN {
+            let before = aliases.len();
+            aliases.retain(|alias| {
+                let Some(&target) = places.get(&alias.target) else {
+                    return true;
+                };
+                let place = self.place(alias.offset);
+                let Declared { size, nameless, .. } = found.declared[target];
+                let (name, system) = self.alias_name(alias, nameless);
+                places.insert(place, found.declared.len());
+                let nameless = nameless && name.is_none();
+                found.declared.push(Declared { place, size, name, nameless, system });
+                false
+            });
+            if aliases.len() == before {
+                break;
+            }
+        }
+    }
+
+    /// Keeps the typedefs that lead, perhaps over others, out of the unit.
+    fn leave_pending(&mut self, mut aliases: Vec<Alias<'a>>, found: &mut UnitTypes) {
+        let bounds = self.place(0)..self.place(self.unit.header.length_including_self());
+        let mut outside = HashSet::new();
+        for _ in 0..MAX_CHAIN {
+            let before = aliases.len();
+            aliases.retain(|alias| {
+                if bounds.contains(&alias.target) && !outside.contains(&alias.target) {
+                    return true;
+                }
+                let (name, system) = self.alias_name(alias, true);
+                let member = alias.details.is_some_and(|details| self.is_member(details));
+                let (place, target) = (self.place(alias.offset), alias.target);
+                outside.insert(place);
+                found.pending.push(Pending { place, target, name, system, member });
+                false
+            });
+            if aliases.len() == before {
+                break;
+            }
+        }
+    }
+
+    /// What a definition and its declaration say together.
+    fn with_declaration(&self, own: Details<'a>, specification: Option<usize>) -> Details<'a> {
+        let declared = specification.and_then(|offset| {
+            let found = self.declarations.binary_search_by_key(&offset, |&(offset, _)| offset).ok()?;
+            Some(self.declarations[found].1)
+        });
+        declared.map_or(own, |of| Details {
+            name: own.name.or(of.name),
+            scope: of.scope,
+            file: own.file.or(of.file),
+        })
+    }
+
+    /// The name of a typedef, if it is to be listed, and whether that is the system's.
+    fn alias_name(&mut self, alias: &Alias<'a>, target_is_nameless: bool) -> (Option<Vec<u8>>, bool) {
         let Some(details) = alias.details else {
             return (None, false);
         };
-        if target_has_name && self.is_member(details) {
+        if !target_is_nameless && self.is_member(details) {
             return (None, false);
         }
         let name = self.qualified_name(details);
@@ -331,8 +404,10 @@ impl<'s, 'a> Skim<'s, 'a> {
         while let Some(index) = scope.filter(|_| parts.len() < MAX_DEPTH as usize) {
             let outer = &self.scopes[index];
             let nameless: &[u8] = if outer.class { b"(anonymous class)" } else { b"(anonymous namespace)" };
-            parts.push(outer.name.and_then(|name| self.text(name)).unwrap_or(nameless));
-            scope = outer.parent;
+            let own = Details { name: outer.name, scope: outer.parent, file: None };
+            let details = self.with_declaration(own, outer.specification);
+            parts.push(details.name.and_then(|name| self.text(name)).unwrap_or(nameless));
+            scope = details.scope;
         }
         let length: usize = parts.iter().map(|part| part.len() + 2).sum();
         parts.reverse();
@@ -351,9 +426,9 @@ impl<'s, 'a> Skim<'s, 'a> {
         let Some(file) = details.file else {
             return true;
         };
-        let (dwarf, unit) = (self.dwarf, self.unit);
+        let (dwarf, unit) = self.files;
         *self.system_files.entry(file).or_insert_with(|| {
-            source_file::path(dwarf, unit, file).is_none_or(|path| source_path::is_system(&path))
+            source_file::path(dwarf, unit, file).is_some_and(|path| source_path::is_system(&path))
         })
     }
 
@@ -365,7 +440,10 @@ impl<'s, 'a> Skim<'s, 'a> {
         while let Some(parent) = outermost.and_then(|scope| self.scopes[scope].parent) {
             outermost = Some(parent);
         }
-        let root = outermost.and_then(|scope| self.scopes[scope].name).and_then(|name| self.text(name));
+        // Wide boxes stand outside of all namespaces, with a whole path as their name.
+        let root = outermost.map_or(details.name, |scope| self.scopes[scope].name);
+        let root =
+            root.and_then(|name| self.text(name)).and_then(|name| name.split(|&byte| byte == b':').next());
         let folder = self.unit.comp_dir.map_or(&[][..], |folder| folder.slice());
         let name = self.unit.name.map_or(&[][..], |name| name.slice());
         root.is_some_and(|root| CRATES.contains(&root))
@@ -378,88 +456,14 @@ const MAX_CHAIN: usize = 32;
 /// Longest qualified name, bytes.
 const MAX_NAME: usize = 64 * 1024;
 
-/// Whether a type's own name is one that people gave it: compilers name pointers, tuples, closures and vtables by
+/// Whether a type's own name is one that people gave it: compilers name pointers, tuples, closures and trait objects by
 /// how they look.
 fn is_for_people(name: &[u8], rust: bool) -> bool {
     match name.first() {
         None => false,
+        Some(b'd') if rust && name.starts_with(b"dyn ") => false,
         Some(b'<' | b'.') => false,
         Some(b'&' | b'*' | b'(' | b'[' | b'{') => !rust,
         Some(_) => true,
-    }
-}
-
-/// What an entry is to us.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Unit,
-    Structure,
-    Alias,
-    Namespace,
-    Import,
-    Code,
-}
-
-impl Role {
-    fn of(tag: DwTag) -> Option<Role> {
-        match tag {
-            gimli::DW_TAG_structure_type
-            | gimli::DW_TAG_class_type
-            | gimli::DW_TAG_union_type
-            | gimli::DW_TAG_interface_type => Some(Role::Structure),
-            gimli::DW_TAG_typedef
-            | gimli::DW_TAG_const_type
-            | gimli::DW_TAG_volatile_type
-            | gimli::DW_TAG_atomic_type => Some(Role::Alias),
-            gimli::DW_TAG_namespace => Some(Role::Namespace),
-            gimli::DW_TAG_imported_unit => Some(Role::Import),
-            gimli::DW_TAG_subprogram | gimli::DW_TAG_inlined_subroutine => Some(Role::Code),
-            gimli::DW_TAG_compile_unit
-            | gimli::DW_TAG_partial_unit
-            | gimli::DW_TAG_type_unit
-            | gimli::DW_TAG_skeleton_unit => Some(Role::Unit),
-            _ => None,
-        }
-    }
-}
-
-/// The attributes of one entry that matter.
-#[derive(Default)]
-struct Entry<'a> {
-    offset: usize,
-    depth: isize,
-    /// It is a `typedef`.
-    typedef: bool,
-    name: Option<Value<'a>>,
-    size: Option<u64>,
-    declaration: bool,
-    file: Option<u64>,
-    target: Option<Value<'a>>,
-    ranges: Option<Value<'a>>,
-    language: Option<gimli::DwLang>,
-}
-
-impl<'a> Entry<'a> {
-    #[inline]
-    fn note(&mut self, name: gimli::DwAt, value: Value<'a>) {
-        match name {
-            gimli::DW_AT_name => self.name = Some(value),
-            gimli::DW_AT_byte_size => self.size = value.udata_value(),
-            gimli::DW_AT_declaration => self.declaration = value == AttributeValue::Flag(true),
-            gimli::DW_AT_decl_file => {
-                self.file = match value {
-                    AttributeValue::FileIndex(file) => Some(file),
-                    _ => value.udata_value(),
-                }
-            }
-            gimli::DW_AT_type | gimli::DW_AT_import => self.target = Some(value),
-            gimli::DW_AT_ranges => self.ranges = Some(value),
-            gimli::DW_AT_language => {
-                if let AttributeValue::Language(language) = value {
-                    self.language = Some(language);
-                }
-            }
-            _ => {}
-        }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn is_system(path: &[u8]) -> bool {
     ];
     let is_below = |folder: &&[u8]| path.starts_with(folder);
     // The Rust library's sources where the toolchain carries them.
-    FOLDERS.iter().any(|folder| is_below(&folder)) || contains(path, b"/lib/rustlib/src/rust/library/")
+    FOLDERS.iter().any(is_below) || contains(path, b"/lib/rustlib/src/rust/library/")
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {

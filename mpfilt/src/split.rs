@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use gimli::{DwarfPackage, DwoId};
 
-use crate::dwarf::{self, Arena, Dwarf, Slice};
+use crate::dwarf::{self, Arena, Dwarf, Slice, Unit};
 use crate::mapped::MappedFile;
 use crate::modules;
 use crate::options::Options;
@@ -28,6 +28,8 @@ pub(crate) struct SplitFiles<'o, 'a> {
     opened: HashMap<u64, Option<Arc<Dwarf<'a>>>>,
     /// User types of the parts that were opened.
     pub(crate) types: BTreeSet<UserType>,
+    /// Where parts would be that are not there.
+    pub(crate) missing: Vec<PathBuf>,
 }
 
 impl<'o, 'a> SplitFiles<'o, 'a> {
@@ -40,8 +42,8 @@ impl<'o, 'a> SplitFiles<'o, 'a> {
         arena: &'a Arena,
     ) -> Self {
         let package = path.and_then(|path| open_package(path, arena));
-        let (opened, types) = (HashMap::new(), BTreeSet::new());
-        SplitFiles { options, wanted, progress, arena, package, opened, types }
+        let (opened, types, missing) = (HashMap::new(), BTreeSet::new(), Vec::new());
+        SplitFiles { options, wanted, progress, arena, package, opened, types, missing }
     }
 
     /// Opens the split part of every unit that has one.
@@ -54,7 +56,7 @@ impl<'o, 'a> SplitFiles<'o, 'a> {
                 continue;
             };
             let name = unit.dwo_name().ok().flatten().and_then(|name| parent.attr_string(&unit, name).ok());
-            self.open(id, unit.comp_dir, name, parent);
+            self.open_skeleton(id, unit.comp_dir, name, parent, Some(&unit));
         }
     }
 
@@ -66,23 +68,34 @@ impl<'o, 'a> SplitFiles<'o, 'a> {
         name: Option<Slice<'a>>,
         parent: &Dwarf<'a>,
     ) -> Option<Arc<Dwarf<'a>>> {
+        self.open_skeleton(id, folder, name, parent, None)
+    }
+
+    fn open_skeleton(
+        &mut self,
+        id: DwoId,
+        folder: Option<Slice<'a>>,
+        name: Option<Slice<'a>>,
+        parent: &Dwarf<'a>,
+        skeleton: Option<&Unit<'a>>,
+    ) -> Option<Arc<Dwarf<'a>>> {
         if let Some(known) = self.opened.get(&id.0) {
             return known.clone();
         }
         let part = self
-            .from_package(id, parent)
-            .or_else(|| self.from_file(id, folder, name, parent))
-            .and_then(|part| self.trusted(part));
+            .find_in_package(id, parent)
+            .or_else(|| self.find_file(id, folder, name, parent))
+            .and_then(|part| self.trusted(part, skeleton.map(|unit| (parent, unit))));
         self.opened.insert(id.0, part.clone());
         part
     }
 
-    fn from_package(&self, id: DwoId, parent: &Dwarf<'a>) -> Option<Dwarf<'a>> {
+    fn find_in_package(&self, id: DwoId, parent: &Dwarf<'a>) -> Option<Dwarf<'a>> {
         self.package.as_ref()?.find_cu(id, parent).ok()?
     }
 
-    fn from_file(
-        &self,
+    fn find_file(
+        &mut self,
         id: DwoId,
         folder: Option<Slice<'a>>,
         name: Option<Slice<'a>>,
@@ -91,7 +104,11 @@ impl<'o, 'a> SplitFiles<'o, 'a> {
         let path = |text: Slice<'a>| PathBuf::from(OsStr::from_bytes(text.slice()));
         let path = folder.map(path).unwrap_or_default().join(name.map(path)?);
         let path = modules::rooted(path.as_os_str().as_bytes(), self.options);
-        let object = object::File::parse(self.arena.file(MappedFile::open(&path).ok()?)).ok()?;
+        let Ok(file) = MappedFile::open(&path) else {
+            self.missing.push(path);
+            return None;
+        };
+        let object = object::File::parse(self.arena.file(file)).ok()?;
         let mut part = dwarf::load_split(&object, self.arena).ok()?;
         vet::check_abbreviations(&part, &vet::unit_headers(&part)).ok()?;
         let header = part.units().next().ok()??;
@@ -103,9 +120,13 @@ impl<'o, 'a> SplitFiles<'o, 'a> {
     }
 
     /// Vets a part and collects its types.
-    fn trusted(&mut self, part: Dwarf<'a>) -> Option<Arc<Dwarf<'a>>> {
+    fn trusted(
+        &mut self,
+        part: Dwarf<'a>,
+        skeleton: Option<(&Dwarf<'a>, &Unit<'a>)>,
+    ) -> Option<Arc<Dwarf<'a>>> {
         vet::check(&part).ok()?;
-        let types = survey::survey(&part, self.wanted, self.progress).ok()?;
+        let types = survey::survey_split(&part, skeleton, self.wanted, self.progress).ok()?;
         self.types.extend(types);
         Some(Arc::new(part))
     }

@@ -1,14 +1,14 @@
 //! All units of a file: which user types they declare, and whether the file can be trusted.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gimli::UnitHeader;
 
-use crate::dwarf::{Dwarf, Slice};
+use crate::dwarf::{Dwarf, Slice, Unit};
 use crate::progress::Progress;
-use crate::skim::{self, Declared, Pending, Place, Sizes, UnitTypes};
+use crate::skim::{self, Declared, Pending, Place, Sizes, Source, UnitTypes};
 use crate::vet::{self, Budget, Damage};
 
 /// A named user type.
@@ -36,9 +36,10 @@ pub(crate) fn survey(
     wanted: &Sizes,
     progress: &Progress,
 ) -> Result<BTreeSet<UserType>, Damage> {
-    let own = survey_file(dwarf, false, wanted, progress)?;
+    let own = Source { dwarf, skeleton: None, supplementary: false };
+    let own = survey_file(own, wanted, progress)?;
     let supplementary = match dwarf.sup() {
-        Some(dwarf) => survey_file(dwarf, true, wanted, progress)?,
+        Some(dwarf) => survey_file(Source { dwarf, skeleton: None, supplementary: true }, wanted, progress)?,
         None => Vec::new(),
     };
     let imported = imported(&own, &supplementary);
@@ -46,47 +47,73 @@ pub(crate) fn survey(
     Ok(put_together(units))
 }
 
+/// The same for a split part; `skeleton` is the unit that it was split from.
+///
+/// # Errors
+/// As [`survey`].
+pub(crate) fn survey_split<'a>(
+    dwarf: &Dwarf<'a>,
+    skeleton: Option<(&Dwarf<'a>, &Unit<'a>)>,
+    wanted: &Sizes,
+    progress: &Progress,
+) -> Result<BTreeSet<UserType>, Damage> {
+    let units = survey_file(Source { dwarf, skeleton, supplementary: false }, wanted, progress)?;
+    Ok(put_together(units.into_iter().map(|(_, types)| types).collect()))
+}
+
 /// The units of one file with their places, in the file's order.
 fn survey_file(
-    dwarf: &Dwarf<'_>,
-    supplementary: bool,
+    source: Source<'_, '_>,
     wanted: &Sizes,
     progress: &Progress,
 ) -> Result<Vec<(Place, UnitTypes)>, Damage> {
+    let Source { dwarf, supplementary, .. } = source;
     let headers = vet::unit_headers(dwarf);
     let budget = Budget::new(dwarf);
     let bytes: usize = headers.iter().map(|header| header.length_including_self()).sum();
     progress.expect(bytes as u64);
     let threads = (bytes / BYTES_PER_THREAD + 1).min(crate::threads());
     let next = AtomicUsize::new(0);
-    let damaged = AtomicBool::new(false);
+    // The damage of the first damaged unit: units are taken in order, so which one that is depends on no race.
+    let damage: Mutex<Option<(usize, Damage)>> = Mutex::new(None);
     let results = Mutex::new(Vec::with_capacity(headers.len()));
-    let work = || -> Result<(), Damage> {
+    let work = || {
         let mut mine = Vec::new();
-        while let Some(header) = headers.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if damaged.load(Ordering::Relaxed) {
+        while lock(&damage).is_none() {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(header) = headers.get(index) else {
                 break;
+            };
+            match skim::skim(source, *header, wanted, &budget) {
+                Ok(types) => mine.push((place(header, supplementary), types)),
+                Err(found) => {
+                    let mut damage = lock(&damage);
+                    *damage =
+                        damage.take().into_iter().chain([(index, found)]).min_by_key(|(index, _)| *index);
+                }
             }
-            let types = skim::skim(dwarf, header.clone(), supplementary, wanted, &budget);
-            let types = types.inspect_err(|_| damaged.store(true, Ordering::Relaxed))?;
-            mine.push((place(header, supplementary), types));
             progress.done(header.length_including_self() as u64);
         }
-        results.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).append(&mut mine);
-        Ok(())
+        lock(&results).append(&mut mine);
     };
-    if threads == 1 {
-        work()?;
-    } else {
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let outcomes = workers.into_iter().map(|worker| worker.join().unwrap_or(Ok(())));
-            outcomes.fold(Ok(()), |all, one| all.and(one))
-        })?;
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            // Where no thread can be had, this one does the work.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    if let Some((_, damage)) = lock(&damage).take() {
+        return Err(damage);
     }
-    let mut units = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut units = std::mem::take(&mut *lock(&results));
     units.sort_by_key(|(place, _)| *place);
     Ok(units)
+}
+
+/// Locks; a thread that panicked has left nothing half done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Place of a unit's first byte.
@@ -124,7 +151,7 @@ fn put_together(units: Vec<UnitTypes>) -> BTreeSet<UserType> {
     let declared = units.iter().flat_map(|unit| &unit.declared);
     let mut known: HashMap<Place, (u64, bool)> = HashMap::new();
     if !pending.is_empty() {
-        known.extend(declared.clone().map(|of: &Declared| (of.place, (of.size, of.name.is_some()))));
+        known.extend(declared.clone().map(|of: &Declared| (of.place, (of.size, of.nameless))));
     }
     let mut types = Types::default();
     declared.for_each(|of| types.add(of.size, of.name.as_deref(), of.system));
@@ -135,12 +162,12 @@ fn put_together(units: Vec<UnitTypes>) -> BTreeSet<UserType> {
                 Place::Signature(signature) => signatures.get(&signature),
                 ref place => Some(place),
             };
-            let Some(&(size, has_name)) = target.and_then(|target| known.get(target)) else {
+            let Some(&(size, nameless)) = target.and_then(|target| known.get(target)) else {
                 return true;
             };
-            let name = alias.name.as_deref().filter(|_| !(alias.member && has_name));
+            let name = alias.name.as_deref().filter(|_| nameless || !alias.member);
             types.add(size, name, alias.system);
-            known.insert(alias.place, (size, name.is_some()));
+            known.insert(alias.place, (size, nameless && name.is_none()));
             false
         });
         if pending.len() == before {

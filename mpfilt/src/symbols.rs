@@ -73,17 +73,17 @@ struct Table<'a> {
     symbols: Vec<Symbol<'a>>,
     /// For each symbol the largest end of it and all before it: how far back a search has to go.
     reach: Vec<u64>,
-    /// Address ranges of sections with code.
+    /// Address ranges of sections with code, sorted.
     code: Vec<(u64, u64)>,
 }
 
 impl<'a> Table<'a> {
     fn new(object: &object::File<'a>, dynamic: bool) -> Self {
-        let code_sections: Vec<_> = object.sections().filter(is_code).collect();
-        let code: Vec<_> = code_sections
-            .iter()
-            .map(|section| (section.address(), section.address().saturating_add(section.size())))
-            .collect();
+        let range = |section: &object::Section<'_, '_>| {
+            (section.address(), section.address().saturating_add(section.size()))
+        };
+        let mut code: Vec<_> = object.sections().filter(is_code).map(|section| range(&section)).collect();
+        code.sort_unstable();
         let symbols = if dynamic { object.dynamic_symbols() } else { object.symbols() };
         let mut file = None;
         let mut ranked = Vec::new();
@@ -104,16 +104,17 @@ impl<'a> Table<'a> {
                 continue;
             };
             let start = symbol.address();
-            if name.is_empty()
-                || name.starts_with(b"$")
-                || !code.iter().any(|&(low, high)| low <= start && start < high)
-            {
+            if name.is_empty() || name.starts_with(b"$") || section_around(&code, start).is_none() {
                 continue;
             }
             let local = binding == elf::STB_LOCAL;
             let entry = Symbol { start, size: symbol.size(), name, file: file.filter(|_| local) };
             ranked.push((Rank::of(&entry, is_function, local), entry));
         }
+        Table::of(ranked, code)
+    }
+
+    fn of(mut ranked: Vec<(Rank<'a>, Symbol<'a>)>, code: Vec<(u64, u64)>) -> Self {
         ranked.sort_by(|(a_rank, a), (b_rank, b)| (a.start, a_rank).cmp(&(b.start, b_rank)));
         ranked.dedup_by_key(|(_, symbol)| symbol.start);
         let symbols: Vec<_> = ranked.into_iter().map(|(_, symbol)| symbol).collect();
@@ -152,9 +153,7 @@ impl<'a> Table<'a> {
         if self.reach[next - 1] > nearest.start {
             return None;
         }
-        let same_section =
-            |&(low, high): &(u64, u64)| low <= nearest.start && nearest.start < high && address < high;
-        self.code.iter().any(same_section).then_some(nearest)
+        section_around(&self.code, nearest.start).filter(|&(_, end)| address < end).map(|_| nearest)
     }
 
     /// The function that a cold part was cut from: of that name, local to the same source file or global.
@@ -165,6 +164,12 @@ impl<'a> Table<'a> {
             .find(|symbol| symbol.file == cold.file)
             .or_else(|| of_name().find(|symbol| symbol.file.is_none()))
     }
+}
+
+/// The section (from, to) that an address is in; `sections` are sorted.
+fn section_around(sections: &[(u64, u64)], address: u64) -> Option<(u64, u64)> {
+    let index = sections.partition_point(|&(start, _)| start <= address).checked_sub(1)?;
+    Some(sections[index]).filter(|&(_, end)| address < end)
 }
 
 fn is_code<'a>(section: &impl ObjectSection<'a>) -> bool {
@@ -193,5 +198,89 @@ impl<'a> Rank<'a> {
             length: name.len(),
             name,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A table of `(start, size, name, file)` in one section from 0x1000 to 0x2000, and one from 0x2000 to 0x2100.
+    fn table(symbols: &[(u64, u64, &'static str, Option<u32>)]) -> Table<'static> {
+        let symbol = |&(start, size, name, file): &(u64, u64, &'static str, _)| Symbol {
+            start,
+            size,
+            name: name.as_bytes(),
+            file,
+        };
+        let ranked = symbols.iter().map(|of| (Rank::of(&symbol(of), true, of.3.is_some()), symbol(of)));
+        Table::of(ranked.collect(), vec![(0x1000, 0x2000), (0x2000, 0x2100)])
+    }
+
+    fn found(table: &Table<'static>, address: u64) -> Option<(String, u64)> {
+        let found = table.find(address)?;
+        Some((String::from_utf8_lossy(found.name).into_owned(), found.offset(address)))
+    }
+
+    fn at(name: &str, offset: u64) -> Option<(String, u64)> {
+        Some((name.to_owned(), offset))
+    }
+
+    #[test]
+    fn a_symbol_must_cover_the_address() {
+        let table = table(&[(0x1010, 0x10, "f", None), (0x1030, 0x10, "g", None)]);
+        assert_eq!(found(&table, 0x100f), None);
+        assert_eq!(found(&table, 0x1010), at("f", 0));
+        assert_eq!(found(&table, 0x101f), at("f", 0xf));
+        assert_eq!(found(&table, 0x1020), None);
+        assert_eq!(found(&table, 0x1035), at("g", 5));
+        assert_eq!(found(&table, u64::MAX), None);
+    }
+
+    #[test]
+    fn a_label_reaches_to_the_next_symbol_or_the_end_of_its_section() {
+        let table = table(&[(0x1010, 0, "a", None), (0x1030, 0x10, "b", None), (0x1100, 0, "c", None)]);
+        assert_eq!(found(&table, 0x1020), at("a", 0x10));
+        assert_eq!(found(&table, 0x1040), None);
+        assert_eq!(found(&table, 0x1fff), at("c", 0xeff));
+        assert_eq!(found(&table, 0x2000), None);
+    }
+
+    #[test]
+    fn labels_inside_of_a_function_do_not_cut_it() {
+        let table =
+            table(&[(0x1000, 0x100, "f", None), (0x1040, 0, "label", None), (0x1080, 8, "inner", None)]);
+        assert_eq!(found(&table, 0x1050), at("f", 0x50));
+        assert_eq!(found(&table, 0x1084), at("inner", 4));
+        assert_eq!(found(&table, 0x1090), at("f", 0x90));
+        // Behind the function that it was in, a label means nothing.
+        assert_eq!(found(&table, 0x1100), None);
+    }
+
+    #[test]
+    fn the_best_known_of_several_names_is_shown() {
+        let table = table(&[
+            (0x1000, 8, "__GI_puts", Some(3)),
+            (0x1000, 8, "_IO_puts", None),
+            (0x1000, 8, "puts", None),
+            (0x1000, 0, "a", None),
+        ]);
+        assert_eq!(found(&table, 0x1001), at("puts", 1));
+    }
+
+    #[test]
+    fn a_cold_part_belongs_to_the_function_of_its_file() {
+        let table = table(&[
+            (0x1000, 0x40, "f", Some(1)),
+            (0x1100, 0x40, "f", Some(2)),
+            (0x1200, 0x40, "g", None),
+            (0x1800, 8, "f.cold", Some(2)),
+            (0x1808, 8, "g.cold", Some(2)),
+            (0x1810, 8, "h.cold", Some(2)),
+        ]);
+        let cold = table.find(0x1803).expect("a cold part");
+        assert_eq!((cold.name, cold.start, cold.offset(0x1803)), (&b"f"[..], 0x1100, 0x43));
+        assert_eq!(table.find(0x1808).expect("a cold part").start, 0x1200);
+        assert_eq!(found(&table, 0x1812), at("h.cold", 2));
     }
 }

@@ -58,6 +58,13 @@ pub enum Problem {
         /// Which.
         path: String,
     },
+    /// Parts of the debug information were left in files that are not there.
+    NoSplitFiles {
+        /// How many.
+        missing: usize,
+        /// Where the first would be.
+        path: String,
+    },
     /// Code generated at run time has no map file.
     NoPerfMap {
         /// Where it would be.
@@ -118,6 +125,11 @@ impl fmt::Display for Warning {
             Problem::NoSupplementaryFile { path } => write!(
                 f,
                 "the supplementary debug file {path} is missing, so some names are (install the debug package whole)"
+            ),
+            Problem::NoSplitFiles { missing, path } => write!(
+                f,
+                "{missing} split debug files are missing, the first {path}, so some lines, inlined functions and types \
+                 are (keep .dwo files until mpfilt has run, or pack them with dwp)"
             ),
             Problem::NoPerfMap { path, frames } => write!(
                 f,

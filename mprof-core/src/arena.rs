@@ -157,18 +157,6 @@ impl<T: Copy> Array<T> {
         true
     }
 
-    /// Appends values. False, with some of them or none appended, without memory.
-    #[must_use]
-    pub fn extend(&mut self, values: &[T]) -> bool {
-        if !self.reserve(self.length + values.len()) {
-            return false;
-        }
-        // SAFETY: there is room for the values behind the first `length`; a borrowed slice lies elsewhere.
-        unsafe { self.start.add(self.length).copy_from_nonoverlapping(values.as_ptr(), values.len()) };
-        self.length += values.len();
-        true
-    }
-
     /// Makes room for `wanted` values in all.
     #[cold]
     #[must_use]

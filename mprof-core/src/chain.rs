@@ -23,7 +23,7 @@ use crate::unwind::eh_frame::Workspace;
 use crate::unwind::general::{Registers, Step};
 use crate::unwind::rule::{PackedRule, Rule};
 use crate::unwind::{State, read_word};
-use crate::words::{WordList, Words};
+use crate::words::{self, Word};
 
 /// A frame of the kept chain.
 #[derive(Debug, Clone, Copy)]
@@ -211,7 +211,7 @@ fn may_be_code(address: usize, from: Location) -> bool {
 #[derive(Debug, Default)]
 pub struct Chain {
     frames: Array<Frame>,
-    words: WordList,
+    words: Array<Word>,
     fresh: Array<NewFrame>,
 }
 
@@ -259,27 +259,22 @@ impl Chain {
         // Kept frames from this index on are further in than `state`, or known to differ further out.
         let mut candidates = self.frames.len();
         loop {
-            while let Some(last) = candidates.checked_sub(1) {
-                let kept = &self.frames[last];
-                if kept.state.sp >= state.sp {
+            while let Some(kept) = self.frames[..candidates].last() {
+                if kept.state.sp > state.sp {
                     break;
                 }
-                candidates = last;
-            }
-            if let Some(last) = candidates.checked_sub(1) {
-                let kept = &self.frames[last];
-                if kept.state.sp == state.sp
-                    && kept.state.location == state.location
-                    && (!kept.live || kept.state.bp == state.bp)
-                {
-                    match self.compare(last) {
-                        None => return Some(Found { comparable: true, end: End::Joint(last) }),
-                        Some(differing) => candidates = differing,
+                if kept.state.sp == state.sp {
+                    if kept.state.location == state.location && (!kept.live || kept.state.bp == state.bp) {
+                        match self.compare(candidates - 1) {
+                            None => return Some(Found { comparable: true, end: End::Joint(candidates - 1) }),
+                            Some(differing) => candidates = differing,
+                        }
                     }
+                    break;
                 }
+                candidates -= 1;
             }
-            let slot = walk.rules.lookup(walk.workspace, state.location)?;
-            let Slot { key, rule } = slot;
+            let Slot { key, rule } = walk.rules.lookup(walk.workspace, state.location)?;
             if !self.fresh.push(NewFrame { state, rule, key }) {
                 return None;
             }
@@ -295,9 +290,8 @@ impl Chain {
     /// Otherwise the index of the innermost frame that is no longer as it was.
     #[inline]
     fn compare(&self, index: usize) -> Option<usize> {
-        let words = self.words.first(self.frames[index].words_end as usize);
         // SAFETY: the words were read by a walk that came through a frame in this state.
-        let left = unsafe { words.compare() };
+        let left = unsafe { words::compare(&self.words[..self.frames[index].words_end as usize]) };
         if left == 0 {
             return None;
         }
@@ -368,9 +362,6 @@ impl Chain {
             }
             end => {
                 self.forget();
-                if let Some(outermost) = self.fresh.last() {
-                    self.words.start(outermost.state.sp);
-                }
                 if end == End::Complete || !contexts || top == NO_NODE {
                     top
                 } else {
@@ -423,18 +414,37 @@ impl Chain {
         self.words.truncate(0);
     }
 
-    /// Appends a frame, inside of those kept already. False without memory, or where a word cannot be kept.
+    /// Appends a frame, inside of those kept already. False without memory.
     fn keep_frame(&mut self, frame: NewFrame, node: u32, bounds: &StackBounds) -> bool {
         let outer_live = self.frames.last().is_some_and(|outer| outer.live);
-        let Some(live) = keep_words(&mut self.words, frame, outer_live, bounds) else { return false };
-        let words_end = self.words.len() as u32;
-        self.frames.push(Frame { state: frame.state, words_end, node, live })
+        let NewFrame { state, rule, .. } = frame;
+        let live = if rule.kind() == PackedRule::STACK_POINTER {
+            // The common case: a return address, and a frame pointer where it matters.
+            let cfa = state.sp.wrapping_add_signed(rule.first());
+            // SAFETY: the walk read these words a moment ago, in a frame that is still live.
+            let kept = unsafe {
+                self.words.push(Word::now(cfa - 8))
+                    && (!outer_live
+                        || !rule.saves_bp()
+                        || self.words.push(Word::now(cfa.wrapping_add_signed(rule.second()))))
+            };
+            if !kept {
+                return false;
+            }
+            outer_live && !rule.saves_bp()
+        } else {
+            match keep_words(&mut self.words, frame, outer_live, bounds) {
+                Some(live) => live,
+                None => return false,
+            }
+        };
+        self.frames.push(Frame { state, words_end: self.words.len() as u32, node, live })
     }
 
     /// The words of the kept chain, and whether the entry's frame pointer matters. `None` where no chain is kept.
     pub fn proof(&self) -> Option<Proof<'_>> {
         let frame = self.frames.last()?;
-        Some(Proof { words: self.words.first(frame.words_end as usize), live: frame.live })
+        Some(Proof { words: &self.words[..frame.words_end as usize], live: frame.live })
     }
 
     /// Locations of the frames just walked, innermost first.
@@ -447,20 +457,26 @@ impl Chain {
 #[derive(Debug, Clone, Copy)]
 pub struct Proof<'a> {
     /// The stack words.
-    pub words: Words<'a>,
+    pub words: &'a [Word],
     /// Whether the entry's frame pointer matters.
     pub live: bool,
 }
 
 /// Appends the words that lead from a frame to its caller, outermost first. Returns whether the frame's own frame
-/// pointer matters; `None` where a word cannot be kept.
-fn keep_words(list: &mut WordList, frame: NewFrame, outer_live: bool, bounds: &StackBounds) -> Option<bool> {
+/// pointer matters; `None` without memory.
+#[inline(never)]
+fn keep_words(
+    list: &mut Array<Word>,
+    frame: NewFrame,
+    outer_live: bool,
+    bounds: &StackBounds,
+) -> Option<bool> {
     let rule = Rule::from(frame.rule);
     let by_frame_pointer = matches!(rule, Rule::FramePointer { .. } | Rule::Realigned { .. } | Rule::None);
     let Some(saved) = saved_state(rule, frame.state, bounds) else { return Some(by_frame_pointer) };
     let word = if let CallerSp::ReadFrom(word, _) = saved.sp { Some(word) } else { None };
     // SAFETY: the walk read these words a moment ago, in frames that are still live.
-    let mut push = |address| unsafe { list.push(address) };
+    let mut push = |address| list.push(unsafe { Word::now(address) });
     let kept =
         push(saved.pc) && word.is_none_or(&mut push) && saved.bp.is_none_or(|bp| !outer_live || push(bp));
     kept.then_some(by_frame_pointer || (saved.bp.is_none() && outer_live))

@@ -30,11 +30,8 @@ pub const NEW_GENERATION: u32 = 1;
 /// Attention bit: a dump wants the heap to rest.
 pub const PAUSE: u32 = 2;
 
-/// Chains that a memo keeps at most.
+/// Chains that a memo keeps at most: about as many as stay in the second-level cache.
 const MOST_CHAINS: usize = 2048;
-/// The same in the first heaps, of which every process has one and most have no more.
-const MANY_CHAINS: usize = 8192;
-const FEW_HEAPS: usize = 4;
 /// Callers kept of a chain when there are too many contexts (the paper's partial call chain).
 const PARTIAL: usize = 5;
 
@@ -154,7 +151,7 @@ fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
         return None;
     }
     heap.mark = mark;
-    heap.memo.set_limit(if all().count() < FEW_HEAPS { MANY_CHAINS } else { MOST_CHAINS });
+    heap.memo.set_limit(MOST_CHAINS);
     heap.generation = process::generation();
     heap.owner.store(id, Ordering::Relaxed);
     heap.begin_thread();

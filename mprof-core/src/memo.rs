@@ -6,8 +6,8 @@
 //! place of the word and what the stack holds there, and only what is then still to be compared is kept for it.
 //! So all chains through a wrapper, as `operator new` is one, cost one lookup more, however many they are.
 //!
-//! Nothing is removed singly. When there is no more room, the memo starts anew; if most of what it held was never
-//! found again, it first rests for a while.
+//! Nothing is removed singly. When there is no more room, the memo starts anew; if what it held was hardly ever found
+//! again, because there are more chains in turn than it has room for, it first rests for a while.
 
 use core::alloc::Layout;
 
@@ -18,14 +18,16 @@ use crate::chain::Proof;
 use crate::location::Location;
 use crate::records::Record;
 use crate::unwind::{State, read_word};
-use crate::words::WordList;
+use crate::words::{self, Word};
 
 const FIRST_SLOTS: usize = 128;
 /// A chain with more words than this has no entry: it is cheaper found from the last one.
 const ENTRY_WORDS: usize = 96;
 /// Words a chain takes on average; more of them together fill the memo.
 const WORDS_PER_ENTRY: usize = 8;
-/// Chains not kept after most of those kept were never found again; doubled each time.
+/// How often an entry is to be found again, on average, to be worth the making.
+const WORTHWHILE_HITS: usize = 2;
+/// Chains not kept after those kept were not worth it; doubled each time.
 const REST: u32 = 16 * 1024;
 const LONGEST_REST: u32 = 1 << 22;
 
@@ -36,13 +38,12 @@ pub struct Entry {
     key: Key,
     /// Frame pointer at the chain's entry, if `live`.
     bp: usize,
-    words_base: usize,
     words_start: u32,
     words_length: u16,
     /// Whether the frame pointer is to be compared.
     live: bool,
-    /// Whether the entry was ever found again.
-    used: bool,
+    /// How often the entry was found again, up to 255.
+    hits: u8,
     /// Counter record that was last used for the chain; null before the first use.
     pub counters: *const Record,
     /// Its number.
@@ -54,6 +55,13 @@ pub struct Entry {
 const CATEGORY_BITS: u32 = 3;
 
 impl Entry {
+    /// Where in the list its words are.
+    #[inline(always)]
+    fn words(&self) -> core::ops::Range<usize> {
+        let start = self.words_start as usize;
+        start..start + usize::from(self.words_length)
+    }
+
     /// Calling context.
     pub fn node(&self) -> u32 {
         self.node >> CATEGORY_BITS
@@ -128,7 +136,7 @@ pub struct Memo {
     /// Number of slots less one; meaningless while `slots` is null.
     mask: usize,
     entries: Array<Entry>,
-    words: WordList,
+    words: Array<Word>,
     /// Entries at most.
     limit: usize,
     /// Chains still not to be kept, and how many not to keep after the next failure.
@@ -160,19 +168,20 @@ impl Memo {
                 key = Key::branch(index, usize::from(entry.words_length) + 1, state.bp);
                 continue;
             }
-            let words =
-                self.words.part(entry.words_start as usize, entry.words_length.into(), entry.words_base);
-            // SAFETY: a walk from this very state read these words in this order, and those before them in the
-            // entries that led here.
-            let left = unsafe { words.compare() };
+            // SAFETY: an entry's words are in the list. A walk from this very state read them in this order, and
+            // those before them in the entries that led here.
+            let (words, left) = unsafe {
+                let words = self.words.get_unchecked(entry.words());
+                (words, words::compare(words))
+            };
             if left == 0 {
                 // SAFETY: as above.
                 let entry = unsafe { self.entries.get_unchecked_mut(index as usize) };
-                entry.used = true;
+                entry.hits = entry.hits.saturating_add(1);
                 return Ok(entry);
             }
             // SAFETY: the word was read for the comparison just now.
-            key = Key::branch(index, left, unsafe { read_word(words.address(left - 1)) });
+            key = Key::branch(index, left, unsafe { read_word(words.get_unchecked(left - 1).address) });
         }
     }
 
@@ -221,11 +230,10 @@ impl Memo {
         let mut entry = Entry {
             key,
             bp: state.bp,
-            words_base: proof.words.base(),
             words_start: words_start as u32,
             words_length: (self.words.len() - words_start) as u16,
             live: proof.live && !bp_compared,
-            used: false,
+            hits: 0,
             counters: core::ptr::null(),
             record: 0,
             node: node << CATEGORY_BITS,
@@ -248,18 +256,17 @@ impl Memo {
         while key.from & BRANCH != 0 {
             let entry = self.entries[(key.from >> 16) as u32 as usize];
             let left = (key.from & 0xffff) as usize;
-            let words =
-                self.words.part(entry.words_start as usize, entry.words_length.into(), entry.words_base);
+            let words = &self.words[entry.words()];
             bp_compared |= entry.live;
-            for index in (left.max(1) - 1..words.len()).rev() {
-                *compared.get_mut(count)? = words.address(index);
+            for word in words.iter().skip(left.max(1) - 1) {
+                *compared.get_mut(count)? = word.address;
                 count += 1;
             }
             key = entry.key;
         }
         let compared = &compared[..count];
-        for index in 0..proof.words.len() {
-            if !compared.contains(&proof.words.address(index)) && !self.words.append_one(proof.words, index) {
+        for word in proof.words {
+            if !compared.contains(&word.address) && !self.words.push(*word) {
                 return None;
             }
         }
@@ -270,8 +277,8 @@ impl Memo {
     /// without memory.
     fn has_room(&mut self, words: usize) -> bool {
         if self.entries.len() >= self.limit || self.words.len() + words > self.limit * WORDS_PER_ENTRY {
-            let used = self.entries.iter().filter(|entry| entry.used).count();
-            let worth_it = used * 4 > self.entries.len();
+            let hits: usize = self.entries.iter().map(|entry| usize::from(entry.hits)).sum();
+            let worth_it = hits >= self.entries.len() * WORTHWHILE_HITS;
             self.clear();
             if !worth_it {
                 self.next_rest = (self.next_rest * 2).clamp(REST, LONGEST_REST);
