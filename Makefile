@@ -32,7 +32,7 @@ demo: build
 	cd '$(DEMO)' && ../release/mpdisplay
 
 test: build
-	MPROF_LIB='$(RELEASE)/libmprof.so' MPROF_BIN_DIR='$(RELEASE)' $(CARGO) test --workspace
+	MPROF_LIB='$(RELEASE)/libmprof.so' MPROF_BIN_DIR='$(RELEASE)' $(CARGO) test --workspace --no-fail-fast
 
 bench: build
 	python3 bench/bench.py --library '$(RELEASE)/libmprof.so'
