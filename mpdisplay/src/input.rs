@@ -35,8 +35,7 @@ pub(crate) fn read(path: &Path) -> Result<Input, Error> {
     match read {
         Ok(_) => parse(&bytes, path),
         Err(reason) => {
-            let advice =
-                if reason.kind() == io::ErrorKind::NotFound { others(path) } else { Advice::None };
+            let advice = if reason.kind() == io::ErrorKind::NotFound { others(path) } else { Advice::None };
             Err(Error::Input { path: path.into(), reason, advice })
         }
     }

@@ -21,13 +21,11 @@ use input::Input;
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
         Ok(code) => code,
-        Err(error) => fail(&error),
+        Err(error) => {
+            eprintln!("mpdisplay: {error}");
+            ExitCode::from(2)
+        }
     }
-}
-
-fn fail(error: &Error) -> ExitCode {
-    eprintln!("mpdisplay: {error}");
-    ExitCode::from(2)
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
@@ -56,7 +54,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         Err(error) => return Err(Error::Output(error)),
         Ok(()) => {}
     }
-    Ok(troubles.iter().map(fail).last().unwrap_or(ExitCode::SUCCESS))
+    let failed = !troubles.is_empty();
+    troubles.iter().for_each(|trouble| eprintln!("mpdisplay: {trouble}"));
+    Ok(if failed { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }
 
 fn naming(arguments: &Arguments) -> mpfilt::Options {

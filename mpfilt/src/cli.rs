@@ -48,8 +48,8 @@ Examples:
                                            34 bytes  2 allocs  main -> foo
   mpfilt --root /srv/box -o n.data m.data  the program ran in a container
 
-Exit status: 0; 2 for wrong usage and for input that cannot be read or is incomplete (what could be read is
-written all the same).";
+Exit status: 0; 2 for wrong usage and for input that cannot be read or is
+incomplete (what could be read is written all the same).";
 
 #[cfg(test)]
 mod tests {

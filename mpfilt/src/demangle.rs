@@ -25,6 +25,11 @@ pub(crate) fn demangle(linkage_name: &[u8]) -> Vec<u8> {
     rust(text).or_else(|| cpp(text)).map_or_else(|| base.to_vec(), String::into_bytes)
 }
 
+/// Whether a linker name is a C++ or Rust name.
+pub(crate) fn is_mangled(linkage_name: &[u8]) -> bool {
+    linkage_name.starts_with(b"_Z") || linkage_name.starts_with(b"_R")
+}
+
 fn rust(text: &str) -> Option<String> {
     if !(text.starts_with("_R") || text.starts_with("_ZN")) || text.len() > MAX_NAME {
         return None;

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use gimli::{AttributeValue, UnitHeader, UnitOffset};
 
-use crate::demangle::demangle;
+use crate::demangle::{demangle, is_mangled};
 use crate::dwarf::{Dwarf, Slice, Unit};
 use crate::scopes::Scopes;
 use crate::{source_file, vet};
@@ -79,7 +79,8 @@ impl<'d, 'a> Units<'d, 'a> {
         // What cannot be read stays unknown.
         let _ =
             self.follow(dwarf, unit, entry, Left { chain: MAX_CHAIN, nested: nested_left }, &mut described);
-        if !described.linkage_name.is_empty() {
+        // In C a linker name is an alias (glibc's `__GI_…`) and says less than the function's own.
+        if described.name.is_empty() || is_mangled(&described.linkage_name) {
             described.name = demangle(&described.linkage_name);
         }
         described

@@ -1,4 +1,5 @@
 //! `mpfilt`: gives a profile its names.
+#![forbid(unsafe_code)]
 
 use std::fs::{self, Permissions};
 use std::io::{self, BufWriter, IsTerminal, Read, Write};

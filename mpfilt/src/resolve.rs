@@ -9,7 +9,7 @@ use addr2line::{Context, LookupContinuation, LookupResult};
 use gimli::UnitOffset;
 use mprof_format::model::{Frame, Function, SourceFrame};
 
-use crate::demangle::{base_name, demangle};
+use crate::demangle::{base_name, demangle, is_mangled};
 use crate::dwarf::{Dwarf, Slice, Unit};
 use crate::functions::{Described, Pieces, Units, unit_place};
 use crate::name_table::NameTable;
@@ -186,19 +186,25 @@ impl<'r, 'o, 'a> Resolver<'r, 'o, 'a> {
         frames
     }
 
-    /// The mangled name of a machine function whose entry has none (`-gline-tables-only`), from its symbol.
+    /// A better name of a machine function than its entry has, from its symbols: the mangled one where the entry
+    /// has only the short one (`-gline-tables-only`), and the public one of what a C library defines under a
+    /// reserved name (`strdup` for `__strdup`), so that a report does not depend on debug packages.
     fn linker_name(&self, known: &Known) -> Option<&'a [u8]> {
         let described = &known.described;
-        if !described.linkage_name.is_empty() {
+        if is_mangled(&described.linkage_name) {
             return None;
         }
         let start = known.pieces.start()?;
         let symbol = self.symbols.find(start).filter(|symbol| symbol.start == start)?;
         let name = base_name(symbol.name);
-        // Symbols of other functions that were folded into this one, and of C's, say nothing more.
-        let mangled = name.starts_with(b"_Z") || name.starts_with(b"_R");
-        let same = name.windows(described.name.len().max(1)).any(|part| part == described.name);
-        (mangled && (same || described.name.starts_with(b"operator"))).then_some(name)
+        // One name must be part of the other: another function may have been folded into this one.
+        if is_mangled(name) {
+            let same = contains(name, &described.name) || described.name.starts_with(b"operator");
+            return same.then_some(name);
+        }
+        let reserved = |name: &[u8]| name.iter().take_while(|&&byte| byte == b'_').count();
+        let public = reserved(name) < reserved(&described.name) && contains(&described.name, name);
+        public.then_some(name)
     }
 
     fn function(&mut self, known: &Known, is_machine: bool, location: &SourceLocation) -> Option<u32> {
@@ -243,4 +249,8 @@ impl<'r, 'o, 'a> Resolver<'r, 'o, 'a> {
         let line = location.map_or(0, |at| at.line);
         Some(SourceFrame { function, file, line, offset: symbol.offset(address) })
     }
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    !part.is_empty() && text.windows(part.len()).any(|window| window == part)
 }

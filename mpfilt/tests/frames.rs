@@ -204,6 +204,30 @@ fn assembly_has_its_symbol_and_lines() {
 }
 
 #[test]
+fn functions_with_reserved_names_are_shown_by_their_public_ones() {
+    let workshop = Workshop::new();
+    workshop.write(
+        "a.c",
+        "#include <stdlib.h>\nvoid *__make(void) { return (char *)malloc(3) + 1; }\n\
+         void *make(void) __attribute__((weak, alias(\"__make\")));\n\
+         void *alone(void) __asm__(\"__GI_alone\");\nvoid *alone(void) { return (char *)malloc(4) + 1; }\n\
+         int main(void) { return make() == alone(); }\n",
+    );
+    workshop.run("gcc -O0 -g a.c -o a");
+    let mut recording = Recording::of(&workshop.file("a"));
+    let calls = ["__make", "__GI_alone"].map(|caller| workshop.call("a", caller, "malloc"));
+    let [make, alone] = calls.map(|call| recording.frame(call));
+    recording.name();
+    assert_eq!(recording.shown(make, &workshop), ["make a.c:2"]);
+    assert_eq!(recording.shown(alone, &workshop), ["alone a.c:5"]);
+    let linkage_name = |frame| {
+        let function = recording.frames(frame)[0].function;
+        recording.names().functions[function as usize].linkage_name.clone()
+    };
+    assert_eq!((linkage_name(make), linkage_name(alone)), (b"".to_vec(), b"__GI_alone".to_vec()));
+}
+
+#[test]
 fn a_file_that_was_loaded_twice_is_two_modules() {
     let workshop = Workshop::new();
     workshop.write("a.c", INLINED);

@@ -27,6 +27,12 @@ pub struct Bins {
 // SAFETY: integers.
 unsafe impl Zeroable for Bins {}
 
+impl Default for Bins {
+    fn default() -> Self {
+        Bins::new()
+    }
+}
+
 impl Bins {
     /// Empty bins.
     pub const fn new() -> Bins {

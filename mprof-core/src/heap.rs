@@ -172,8 +172,11 @@ fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
 }
 
 /// Gives a heap up, for the next new thread.
-pub fn release(heap: *mut Heap) {
-    // SAFETY: the calling thread owned it; heaps are never freed.
+///
+/// # Safety
+/// The heap came from [`acquire`], and the calling thread does not use it any more.
+pub unsafe fn release(heap: *mut Heap) {
+    // SAFETY: heaps are never freed.
     let heap = unsafe { &*heap };
     threads::note_name(heap.record);
     heap.owner.store(0, Ordering::Release);
@@ -211,13 +214,14 @@ impl Heap {
         }
         self.clock += size as u64;
         self.bins.allocate(size);
-        let category = Category::of_size(size as u64).index() as u8;
+        let category = Category::of_size(size as u64).index();
         // SAFETY: as the caller vouches.
         let found = match unsafe { self.memo.find(&entry) } {
             Ok(known) => {
                 // SAFETY: records are never freed.
+                let counters = unsafe { known.counters.as_ref() };
                 if known.category() == category
-                    && let Some(counters) = unsafe { known.counters.as_ref() }
+                    && let Some(counters) = counters
                 {
                     counters.allocs.add_owned(1);
                     counters.bytes.add_owned(size as u64);

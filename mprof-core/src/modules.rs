@@ -126,7 +126,7 @@ pub fn find(address: usize) -> Option<Found> {
 /// The number of the module that is like this, added now if it is new.
 fn intern(name: &[u8], build_id: &[u8], bias: usize, start: usize, end: usize) -> Option<usize> {
     let mut fresh: Option<*mut Module> = None;
-    for number in 0..MODULES {
+    for (number, slot) in TABLE.iter().enumerate() {
         let module = match get(number) {
             Some(module) => module,
             None => {
@@ -144,7 +144,6 @@ fn intern(name: &[u8], build_id: &[u8], bias: usize, start: usize, end: usize) -
                         *fresh.insert(allocate_module()?.write(module))
                     }
                 };
-                let slot = &TABLE[number];
                 match slot.compare_exchange(null_mut(), candidate, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => {
                         COUNT.fetch_max(number as u32 + 1, Ordering::AcqRel);

@@ -255,7 +255,7 @@ pub fn free(number: u32, size: u64, heap: *const Heap) -> bool {
     // SAFETY: chunks are published whole and never freed.
     let Some(chunk) = (unsafe { chunk.as_ref() }) else { return free_common(number, size) };
     let index = number as usize % CHUNK;
-    if chunk.owner() as *const Heap == heap {
+    if core::ptr::eq(chunk.owner(), heap) {
         chunk.records[index].frees.add_owned(1);
         chunk.records[index].freed_bytes.add_owned(size);
     } else {

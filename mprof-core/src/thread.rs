@@ -125,7 +125,8 @@ impl Thread {
         if let Some((mark, heap)) = thread.attached() {
             Thread { mark: &ENDING, heap: core::ptr::null_mut() }.store();
             mark.set(Doing::Program);
-            crate::heap::release(heap);
+            // SAFETY: the thread has just lost it.
+            unsafe { crate::heap::release(heap) };
         }
     }
 

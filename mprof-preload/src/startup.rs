@@ -49,8 +49,8 @@ fn start() {
     register_handlers();
     // SAFETY: dlsym(3) with a valid name.
     let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
-    BEFORE_MALLOC
-        .store(malloc as usize == crate::hooks::allocation::malloc as *const () as usize, Ordering::Relaxed);
+    let ours = crate::hooks::allocation::malloc as *const c_void;
+    BEFORE_MALLOC.store(core::ptr::eq(malloc, ours), Ordering::Relaxed);
 }
 
 unsafe extern "C" {

@@ -104,8 +104,7 @@ pub fn with_row<T>(
 /// The key of a location in the tree, and its unwind rule.
 pub fn derive(workspace: &mut Workspace, location: Location) -> (FrameKey, Rule) {
     let space = modules::find(location.lookup_address()).map_or(SPACE_ANONYMOUS, |object| object.space);
-    let rule =
-        with_row(workspace, location, |row, frames, entry| rule_of(row, frames, entry)).unwrap_or(Rule::None);
+    let rule = with_row(workspace, location, rule_of).unwrap_or(Rule::None);
     (FrameKey::code(space, location), rule)
 }
 
@@ -147,8 +146,8 @@ fn rule_of(row: &Row, frames: &EhFrame<Bytes>, entry: &FrameDescriptionEntry<Byt
         return Rule::End;
     }
     let (return_address, bp) = (saved(X86_64::RA), saved(X86_64::RBP));
-    match row.cfa() {
-        &CfaRule::RegisterAndOffset { register, offset } => {
+    match *row.cfa() {
+        CfaRule::RegisterAndOffset { register, offset } => {
             let (Ok(cfa), Saved::AtCfa(-8)) = (i32::try_from(offset), return_address) else {
                 return Rule::General;
             };
@@ -163,7 +162,7 @@ fn rule_of(row: &Row, frames: &EhFrame<Bytes>, entry: &FrameDescriptionEntry<Byt
                 _ => Rule::General,
             }
         }
-        &CfaRule::Expression(expression) => {
+        CfaRule::Expression(expression) => {
             let cfa = register_plus_offset(expression, frames, entry, true);
             match (cfa, return_address, bp) {
                 (Some((X86_64::RBP, cfa)), Saved::AtCfa(-8), Saved::At(X86_64::RBP, bp)) => {

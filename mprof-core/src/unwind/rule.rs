@@ -107,13 +107,9 @@ impl PackedRule {
 fn pack(kind: u64, saved: bool, first: i32, second: i32) -> Option<PackedRule> {
     let fits = |offset: i32| (-(1 << (OFFSET_BITS - 1))..1 << (OFFSET_BITS - 1)).contains(&offset);
     let mask = (1u64 << OFFSET_BITS) - 1;
-    (fits(first) && fits(second)).then(|| {
-        PackedRule(
-            kind | if saved { SAVED } else { 0 }
-                | (first as u64 & mask) << 8
-                | (second as u64 & mask) << (64 - OFFSET_BITS),
-        )
-    })
+    let saved = if saved { SAVED } else { 0 };
+    let word = kind | saved | (first as u64 & mask) << 8 | (second as u64 & mask) << (64 - OFFSET_BITS);
+    (fits(first) && fits(second)).then_some(PackedRule(word))
 }
 
 impl From<Rule> for PackedRule {
