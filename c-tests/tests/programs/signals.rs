@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use c_tests::{Outcome, Program, kept};
+use c_tests::{Outcome, Program, kept, totals};
 
 /// The number in a file that the program wrote.
 fn number(run: &Outcome, name: &str) -> u64 {
@@ -84,6 +84,17 @@ fn reentrance() {
         assert_eq!(total.bytes, 2 * 400 + 700 + traps * (47 + 48));
         assert_eq!(facts.bin(Some(48)), kept(traps, 48 * traps));
         assert_eq!(facts.bin(Some(300)), kept(1, 300));
+    });
+}
+
+#[test]
+fn reentrant_free() {
+    with_bump("reentrant_free").prints("stepped\n").check(|run| {
+        let (left, facts) = (number(run, "left"), run.facts());
+        let freed = 4000 - left;
+        assert_eq!(facts.chain("main > pool_object"), totals(4000, 400_000, freed, 100 * freed));
+        assert_eq!(facts.chain("main > stepped_realloc"), kept(1, 200));
+        assert_eq!(facts.bin(Some(100)), totals(4000, 400_000, freed, 100 * freed));
     });
 }
 
