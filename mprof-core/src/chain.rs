@@ -429,7 +429,7 @@ impl Chain {
     fn reserve(&mut self, frames: usize) -> bool {
         let room = self.frames.reserve(self.frames.len() + frames)
             && self.words.reserve(self.words.len() + frames * WORDS_PER_FRAME + 1);
-        if room && self.words.len() == 0 {
+        if room && self.words.is_empty() {
             // SAFETY: there is room.
             unsafe { self.words.push_reserved(Word::stop()) };
         }

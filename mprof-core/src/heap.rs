@@ -29,6 +29,8 @@ use crate::unwind::eh_frame::{self, Workspace};
 pub const NEW_GENERATION: u32 = 1;
 /// Attention bit: a dump wants the heap to rest.
 pub const PAUSE: u32 = 2;
+/// Attention bit: a new thread has the heap, and its first chain tells where it began.
+const NEW_THREAD: u32 = 8;
 /// Attention bit, once set for ever: each chain is to be compared with the reference unwinder's.
 pub const VERIFY: u32 = 4;
 
@@ -198,6 +200,7 @@ pub fn forget_all() {
 impl Heap {
     /// A new thread has taken the heap over.
     fn begin_thread(&mut self) {
+        self.attention.fetch_or(NEW_THREAD, Ordering::Relaxed);
         self.top = NO_NODE;
         self.chain.clear();
         self.bounds = StackBounds::default();
@@ -230,6 +233,11 @@ impl Heap {
     #[inline(never)]
     unsafe fn allocate_attentively(&mut self, entry: State, size: usize) -> u32 {
         self.attend();
+        if self.attention.fetch_and(!NEW_THREAD, Ordering::Relaxed) & NEW_THREAD != 0 {
+            // The memo could spare the walk that finds the top.
+            // SAFETY: as the caller vouches.
+            unsafe { self.context(entry) };
+        }
         // SAFETY: as the caller vouches.
         let record = unsafe { self.allocate_now(entry, size) };
         if self.attention.load(Ordering::Relaxed) & VERIFY != 0 {

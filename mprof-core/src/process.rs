@@ -29,6 +29,7 @@ pub static OPTIONS: Options = Options {
 };
 
 static ID: AtomicU32 = AtomicU32::new(0);
+static PARENT: AtomicU32 = AtomicU32::new(0);
 static START_UNIX: AtomicU64 = AtomicU64::new(0);
 static START_MONOTONIC: AtomicU64 = AtomicU64::new(0);
 /// Upper end of the first thread's stack, as the loader found it.
@@ -53,7 +54,13 @@ pub fn start(first_stack_end: usize) {
 fn identify() {
     START_UNIX.store(sys::nanoseconds(sys::Clock::Realtime), Ordering::Relaxed);
     START_MONOTONIC.store(sys::nanoseconds(sys::Clock::Monotonic), Ordering::Relaxed);
+    PARENT.store(sys::parent_process_id(), Ordering::Relaxed);
     ID.store(sys::process_id(), Ordering::Release);
+}
+
+/// The parent of this process when it started, or was forked.
+pub fn parent() -> u32 {
+    PARENT.load(Ordering::Relaxed)
 }
 
 /// The process whose events are counted here. In a vfork child that is its parent.
