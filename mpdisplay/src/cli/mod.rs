@@ -40,8 +40,8 @@ Run a program under the library; at its end it leaves mprof.data in the folder i
     LD_PRELOAD=/path/to/libmprof.so ./program
     mpdisplay
 
-The four tables, in this order: leaks (what was never freed, by the last callers), bins (objects by size, with the
-user types of that size), direct (functions that allocate themselves) and graph (who calls whom, and how much is
+The four tables, in this order: leaks (what was never freed, by the last callers), bins (objects by size, with the \
+user types of that size), direct (functions that allocate themselves) and graph (who calls whom, and how much is \
 allocated on whose behalf). Several files are summed, by function name.";
 
 const EXAMPLES: &str = "\
