@@ -1,0 +1,83 @@
+//! What the command does: reads profiles, gives them names, shows them.
+
+use crate::cli::Arguments;
+use crate::error::Error;
+use crate::input::{self, Input};
+use crate::report::options::{Options, Page};
+use mprof_format::model::Profile;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::process::ExitCode;
+
+/// Does what the arguments ask for; messages go to standard error. Ends with 2 where the input cannot be read
+/// whole.
+pub fn run(arguments: &Arguments) -> ExitCode {
+    match show(arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("mpdisplay: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let (profiles, troubles) = read(arguments)?;
+    let options = options(arguments);
+    print(|out| crate::report::write_report(&profiles, &options, out))?;
+    troubles.iter().for_each(|trouble| eprintln!("mpdisplay: {trouble}"));
+    Ok(if troubles.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+/// The profiles asked for, with names, and what is missing from them.
+fn read(arguments: &Arguments) -> Result<(Vec<Profile>, Vec<Error>), Error> {
+    let inputs = if arguments.files.is_empty() {
+        vec![input::read_unnamed()?]
+    } else {
+        arguments.files.iter().map(|path| input::read(path)).collect::<Result<Vec<Input>, Error>>()?
+    };
+    let naming = arguments.naming.options();
+    let mut profiles = Vec::new();
+    let mut troubles = Vec::new();
+    for Input { mut profile, trouble } in inputs {
+        if profile.names.is_none() {
+            for warning in mpfilt::add_names(&mut profile, &naming) {
+                eprintln!("mpdisplay: {warning}");
+            }
+        }
+        profiles.push(profile);
+        troubles.extend(trouble);
+    }
+    Ok((profiles, troubles))
+}
+
+/// Writes to standard output. Who closes the pipe has seen enough: that is no error.
+fn print(write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>) -> Result<(), Error> {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::Output(error)),
+        _ => Ok(()),
+    }
+}
+
+fn options(arguments: &Arguments) -> Options {
+    Options {
+        tables: arguments.shown.tables(),
+        paths: arguments.paths.paths(),
+        detail: arguments.shown.detail(),
+        graph: arguments.paths.graph(),
+        marks: arguments.shown.marks(),
+        order: arguments.shown.order(),
+        limit: arguments.shown.limit,
+        page: page(),
+    }
+}
+
+/// The terminal's width, and lines folded to it; in a pipe 80 columns, and nothing is folded.
+fn page() -> Page {
+    match terminal_size::terminal_size_of(io::stdout()) {
+        Some((terminal_size::Width(width), _)) if io::stdout().is_terminal() => {
+            Page { width: width.into(), fold: true }
+        }
+        _ => Page::default(),
+    }
+}
