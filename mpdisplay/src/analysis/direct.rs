@@ -1,6 +1,6 @@
 //! The direct allocation table: which functions called an allocation function themselves (paper, section 2.4).
 
-use super::tally::Tally;
+use super::tally::{CATEGORIES, Tally, column};
 use super::tree::Tree;
 
 /// A function that allocated.
@@ -10,6 +10,8 @@ pub struct DirectRow {
     pub function: u32,
     /// What it allocated itself.
     pub own: Tally,
+    /// Bytes of these that were never freed, by column of the category.
+    pub kept: [u64; CATEGORIES],
 }
 
 /// The direct allocation table.
@@ -19,19 +21,27 @@ pub struct Direct {
     pub rows: Vec<DirectRow>,
     /// Everything.
     pub total: Tally,
+    /// Bytes never freed, by column of the category.
+    pub kept: [u64; CATEGORIES],
 }
 
 impl Direct {
     /// Sums the counts of each function.
     pub fn new(tree: &Tree) -> Direct {
-        let own = own_tallies(tree);
+        let mut kept = vec![[0; CATEGORIES]; tree.functions.len()];
         let mut direct = Direct::default();
-        for (function, own) in (0..).zip(own) {
-            direct.total += own;
-            if own.usage.allocs > 0 {
-                direct.rows.push(DirectRow { function, own });
+        for count in &tree.counts {
+            direct.total += Tally::of(count.category, count.usage);
+            if let Some(column) = column(count.category) {
+                let function = tree.nodes[count.node as usize].function as usize;
+                for sum in [&mut kept[function][column], &mut direct.kept[column]] {
+                    *sum = sum.saturating_add(count.usage.kept_bytes());
+                }
             }
         }
+        let rows = (0..).zip(own_tallies(tree)).zip(kept);
+        let rows = rows.map(|((function, own), kept)| DirectRow { function, own, kept });
+        direct.rows = rows.filter(|row| row.own.usage.allocs > 0).collect();
         direct
     }
 }

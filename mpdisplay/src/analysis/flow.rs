@@ -4,77 +4,79 @@
 //! over the tree credits only the outermost time: what is below it is already counted there.
 
 use super::tally::Tally;
-use super::tree::Tree;
+use super::tree::{Node, Tree};
 use std::collections::HashMap;
 
-/// What was allocated over calls from one group to another.
+/// What was allocated over calls from one function to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
-    /// Group that called.
+    /// Function that called.
     pub caller: u32,
-    /// Group that was called; never the caller itself.
+    /// Function that was called; never the caller itself.
     pub callee: u32,
     /// Allocations whose chain has such a call.
     pub tally: Tally,
 }
 
-/// Sums over groups of functions. A group is a single function or, in the merged graph, a cycle.
+/// Sums over functions and the calls between them.
 #[derive(Debug, Clone, Default)]
 pub struct Flow {
-    /// By group: allocations whose chain has it.
+    /// By function: allocations whose chain has it.
     pub inclusive: Vec<Tally>,
-    /// By group: allocations whose chain has a call to it from another group.
+    /// By function: allocations whose chain has a call to it from another function.
     pub entering: Vec<Tally>,
-    /// By group: allocations whose chain has a call from it to another group.
+    /// By function: allocations whose chain has a call from it to another function.
     pub leaving: Vec<Tally>,
-    /// By group: allocations (objects) whose chain has a call within the group.
+    /// By function: allocations (objects) whose chain has it calling itself.
     pub recurring: Vec<u64>,
-    /// Calls between groups, in the order of their appearance in the tree.
+    /// Calls between functions, in the order of their appearance in the tree.
     pub edges: Vec<Edge>,
 }
 
 impl Flow {
-    /// Sums over the tree, whose subtrees hold `tallies`; `group_of` maps functions to groups, of which there
-    /// are `groups`.
-    pub fn new(tree: &Tree, tallies: &[Tally], group_of: &[u32], groups: usize) -> Flow {
-        let groups_of_nodes: Vec<u32> =
-            tree.nodes.iter().map(|node| group_of[node.function as usize]).collect();
-        let (edges, edge_of) = edges(tree, &groups_of_nodes);
-        let none = || vec![Tally::default(); groups];
-        let flow =
-            Flow { inclusive: none(), entering: none(), leaving: none(), recurring: vec![0; groups], edges };
-        let marks = Marks::new(groups, flow.edges.len());
-        let mut walk = Walk { tallies, groups: groups_of_nodes, edge_of, flow, marks };
-        walk.run(tree);
+    /// Sums over the tree, whose subtrees hold `tallies`.
+    pub fn new(tree: &Tree, tallies: &[Tally]) -> Flow {
+        let functions = tree.functions.len();
+        let (edges, edge_of) = edges(tree);
+        let none = || vec![Tally::default(); functions];
+        let flow = Flow {
+            inclusive: none(),
+            entering: none(),
+            leaving: none(),
+            recurring: vec![0; functions],
+            edges,
+        };
+        let marks = Marks::new(functions, flow.edges.len());
+        let mut walk = Walk { tree, tallies, edge_of, flow, marks };
+        walk.run();
         walk.flow
     }
 }
 
-/// No edge: the node is outermost, or calls within its group.
+/// No edge: the node is outermost, or its function was called by itself.
 const NO_EDGE: u32 = u32::MAX;
 
 /// The different edges, without sums, and for each node the one that leads to it.
-fn edges(tree: &Tree, groups: &[u32]) -> (Vec<Edge>, Vec<u32>) {
+fn edges(tree: &Tree) -> (Vec<Edge>, Vec<u32>) {
     let mut known: HashMap<(u32, u32), u32> = HashMap::new();
     let mut edges: Vec<Edge> = Vec::new();
-    let edge_of = tree
-        .nodes
-        .iter()
-        .zip(groups)
-        .map(|(node, &callee)| match node.parent.map(|parent| groups[parent as usize]) {
+    let mut edge_to = |node: &Node| {
+        let callee = node.function;
+        match node.parent.map(|parent| tree.nodes[parent as usize].function) {
             Some(caller) if caller != callee => *known.entry((caller, callee)).or_insert_with(|| {
                 edges.push(Edge { caller, callee, tally: Tally::default() });
                 edges.len() as u32 - 1
             }),
             _ => NO_EDGE,
-        })
-        .collect();
+        }
+    };
+    let edge_of = tree.nodes.iter().map(&mut edge_to).collect();
     (edges, edge_of)
 }
 
 /// How often each thing is on the current chain.
 struct Marks {
-    group: Vec<u32>,
+    function: Vec<u32>,
     entering: Vec<u32>,
     leaving: Vec<u32>,
     recurring: Vec<u32>,
@@ -82,9 +84,9 @@ struct Marks {
 }
 
 impl Marks {
-    fn new(groups: usize, edges: usize) -> Self {
-        let none = || vec![0; groups];
-        Marks { group: none(), entering: none(), leaving: none(), recurring: none(), edge: vec![0; edges] }
+    fn new(functions: usize, edges: usize) -> Self {
+        let none = || vec![0; functions];
+        Marks { function: none(), entering: none(), leaving: none(), recurring: none(), edge: vec![0; edges] }
     }
 }
 
@@ -96,9 +98,8 @@ fn first(marks: &mut [u32], index: u32) -> bool {
 }
 
 struct Walk<'a> {
+    tree: &'a Tree,
     tallies: &'a [Tally],
-    /// By node.
-    groups: Vec<u32>,
     /// By node.
     edge_of: Vec<u32>,
     flow: Flow,
@@ -107,13 +108,14 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Visits all nodes, callers before callees, with the marks of exactly their chain set.
-    fn run(&mut self, tree: &Tree) {
+    fn run(&mut self) {
         const NONE: u32 = u32::MAX;
-        let count = tree.nodes.len();
+        let nodes = &self.tree.nodes;
+        let count = nodes.len();
         let (mut first_child, mut sibling) = (vec![NONE; count], vec![NONE; count]);
         let mut outermost = NONE;
         for id in (0..count).rev() {
-            let list = match tree.nodes[id].parent {
+            let list = match nodes[id].parent {
                 Some(parent) => &mut first_child[parent as usize],
                 None => &mut outermost,
             };
@@ -136,40 +138,40 @@ impl Walk<'_> {
     }
 
     fn enter(&mut self, node: u32, parent: Option<u32>) {
-        let (group, tally) = (self.groups[node as usize], self.tallies[node as usize]);
+        let (function, tally) = (self.tree.nodes[node as usize].function, &self.tallies[node as usize]);
         let (flow, marks) = (&mut self.flow, &mut self.marks);
-        if first(&mut marks.group, group) {
-            flow.inclusive[group as usize] += tally;
+        if first(&mut marks.function, function) {
+            flow.inclusive[function as usize] += *tally;
         }
         let edge = self.edge_of[node as usize];
         if edge != NO_EDGE {
             let caller = flow.edges[edge as usize].caller;
             if first(&mut marks.edge, edge) {
-                flow.edges[edge as usize].tally += tally;
+                flow.edges[edge as usize].tally += *tally;
             }
-            if first(&mut marks.entering, group) {
-                flow.entering[group as usize] += tally;
+            if first(&mut marks.entering, function) {
+                flow.entering[function as usize] += *tally;
             }
             if first(&mut marks.leaving, caller) {
-                flow.leaving[caller as usize] += tally;
+                flow.leaving[caller as usize] += *tally;
             }
-        } else if parent.is_some() && first(&mut marks.recurring, group) {
-            let recurring = &mut flow.recurring[group as usize];
+        } else if parent.is_some() && first(&mut marks.recurring, function) {
+            let recurring = &mut flow.recurring[function as usize];
             *recurring = recurring.saturating_add(tally.usage.allocs);
         }
     }
 
     fn leave(&mut self, node: u32, parent: Option<u32>) {
-        let group = self.groups[node as usize] as usize;
+        let function = self.tree.nodes[node as usize].function as usize;
         let marks = &mut self.marks;
-        marks.group[group] -= 1;
+        marks.function[function] -= 1;
         let edge = self.edge_of[node as usize];
         if edge != NO_EDGE {
             marks.edge[edge as usize] -= 1;
-            marks.entering[group] -= 1;
+            marks.entering[function] -= 1;
             marks.leaving[self.flow.edges[edge as usize].caller as usize] -= 1;
         } else if parent.is_some() {
-            marks.recurring[group] -= 1;
+            marks.recurring[function] -= 1;
         }
     }
 }

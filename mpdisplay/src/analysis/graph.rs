@@ -9,7 +9,7 @@ use super::cycles::components;
 use super::direct::own_tallies;
 use super::flow::Flow;
 use super::tally::{Tally, Usage};
-use super::tree::Tree;
+use super::tree::{Node, Tree};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -140,26 +140,36 @@ struct Parts<'t> {
     own: Vec<Tally>,
     /// Between functions.
     flow: Flow,
-    /// Between cycles and functions outside them, all of one cycle being one group.
-    merged: Flow,
     /// By function: its cycle.
     cycle_of: Vec<Option<u32>>,
-    /// By cycle: its group in `merged`.
-    group_of: Vec<u32>,
     /// By cycle: its members.
     members: Vec<Vec<u32>>,
+    /// By cycle: its sums.
+    merged: Vec<CycleFlow>,
     /// By function: edges of `flow` that lead to it.
     incoming: Vec<Vec<u32>>,
     /// By function: edges of `flow` that lead from it.
     outgoing: Vec<Vec<u32>>,
 }
 
+/// Sums of a cycle, each allocation counted once.
+#[derive(Debug, Clone, Copy, Default)]
+struct CycleFlow {
+    /// Allocations whose chain has a member.
+    inclusive: Tally,
+    /// Allocations whose chain comes to the cycle from outside.
+    entering: Tally,
+    /// Allocations whose chain leaves the cycle.
+    leaving: Tally,
+    /// Objects whose chain has a call from a member to a member.
+    recurring: u64,
+}
+
 impl<'t> Parts<'t> {
     fn new(tree: &'t Tree, kind: GraphKind) -> Self {
         let count = tree.functions.len();
         let tallies = tree.subtree_tallies();
-        let single: Vec<u32> = (0..count as u32).collect();
-        let flow = Flow::new(tree, &tallies, &single, count);
+        let flow = Flow::new(tree, &tallies);
         let (mut incoming, mut outgoing) = (vec![Vec::new(); count], vec![Vec::new(); count]);
         for (id, edge) in (0..).zip(&flow.edges) {
             if edge.tally.usage.allocs > 0 {
@@ -171,20 +181,20 @@ impl<'t> Parts<'t> {
             tree,
             own: own_tallies(tree),
             flow,
-            merged: Flow::default(),
             cycle_of: vec![None; count],
-            group_of: Vec::new(),
             members: Vec::new(),
+            merged: Vec::new(),
             incoming,
             outgoing,
         };
         if kind == GraphKind::Merged {
-            parts.find_cycles(&tallies);
+            parts.find_cycles();
+            parts.sum_cycles(&tallies);
         }
         parts
     }
 
-    fn find_cycles(&mut self, tallies: &[Tally]) {
+    fn find_cycles(&mut self) {
         let count = self.tree.functions.len();
         let used = self.outgoing.iter().flatten().map(|&id| &self.flow.edges[id as usize]);
         let edges: Vec<(u32, u32)> = used.map(|edge| (edge.caller, edge.callee)).collect();
@@ -193,15 +203,42 @@ impl<'t> Parts<'t> {
         for (function, &group) in (0..).zip(&groups) {
             members[group as usize].push(function);
         }
-        for (group, members) in (0..).zip(members).filter(|(_, members)| members.len() > 1) {
+        for members in members.into_iter().filter(|members| members.len() > 1) {
             for &member in &members {
                 self.cycle_of[member as usize] = Some(self.members.len() as u32);
             }
-            self.group_of.push(group);
             self.members.push(members);
         }
-        if !self.members.is_empty() {
-            self.merged = Flow::new(self.tree, tallies, &groups, count);
+    }
+
+    /// A chain comes into a cycle and leaves it at most once, so the functions that it has of a cycle stand side
+    /// by side: the first of them, the second and what follows the last each count the chain once.
+    fn sum_cycles(&mut self, tallies: &[Tally]) {
+        self.merged = vec![CycleFlow::default(); self.members.len()];
+        if self.members.is_empty() {
+            return;
+        }
+        let cycle_of = |node: &Node| self.cycle_of[node.function as usize];
+        for (node, tally) in self.tree.nodes.iter().zip(tallies) {
+            let parent = node.parent.map(|parent| &self.tree.nodes[parent as usize]);
+            let (cycle, outer) = (cycle_of(node), parent.and_then(cycle_of));
+            if let (Some(cycle), true) = (cycle, cycle != outer) {
+                let flow = &mut self.merged[cycle as usize];
+                flow.inclusive += *tally;
+                if parent.is_some() {
+                    flow.entering += *tally;
+                }
+            }
+            if let (Some(outer), true) = (outer, cycle != outer) {
+                self.merged[outer as usize].leaving += *tally;
+            }
+            if let (Some(cycle), true, Some(parent)) = (cycle, cycle == outer, parent) {
+                let before = parent.parent.and_then(|before| cycle_of(&self.tree.nodes[before as usize]));
+                if before != Some(cycle) {
+                    let recurring = &mut self.merged[cycle as usize].recurring;
+                    *recurring = recurring.saturating_add(tally.usage.allocs);
+                }
+            }
         }
     }
 
@@ -236,7 +273,7 @@ impl<'t> Parts<'t> {
                 let leaving = sum_outside(&callees);
                 let mut total = own;
                 total += leaving;
-                let whole = self.merged.inclusive[self.group_of[cycle as usize] as usize].usage.bytes;
+                let whole = self.merged[cycle as usize].inclusive.usage.bytes;
                 let entering = sum_outside(&callers);
                 let ancestors = self.lines(callers, entering, whole);
                 (total, ancestors, self.lines(callees, leaving, leaving.usage.bytes))
@@ -250,7 +287,7 @@ impl<'t> Parts<'t> {
 
     fn cycle_entry(&self, cycle: u32) -> Entry {
         let members = &self.members[cycle as usize];
-        let group = self.group_of[cycle as usize] as usize;
+        let CycleFlow { inclusive: total, entering, leaving, recurring } = self.merged[cycle as usize];
         let mut own = Tally::default();
         // A chain goes into a cycle and out of it at most once, so calls of different members add up.
         let (mut callers, mut callees) = (BTreeMap::<u32, Tally>::new(), BTreeMap::<u32, Tally>::new());
@@ -270,15 +307,13 @@ impl<'t> Parts<'t> {
             let others = others.into_iter().filter(|(function, _)| outside(function));
             others.map(|(function, tally)| self.line(function, members[0], tally, of)).collect()
         };
-        let (entering, leaving) = (self.merged.entering[group], self.merged.leaving[group]);
-        let total = self.merged.inclusive[group];
         Entry {
             subject: Subject::Cycle(cycle),
             total,
             own,
             through: total.usage,
             called: entering.usage.allocs,
-            recurring: self.merged.recurring[group],
+            recurring,
             ancestors: self.lines(lines(callers, &self.flow.leaving), entering, total.usage.bytes),
             descendents: self.lines(lines(callees, &self.flow.entering), leaving, leaving.usage.bytes),
         }
@@ -292,9 +327,12 @@ impl<'t> Parts<'t> {
     }
 
     fn lines(&self, mut lines: Vec<Line>, all: Tally, whole: u64) -> Lines {
-        lines.sort_by_cached_key(|line| {
+        let rank = |line: &Line| {
             let bytes = if line.within_cycle { 0 } else { line.tally.usage.bytes };
-            (line.within_cycle, Reverse(bytes), self.name(line.function))
+            (line.within_cycle, Reverse(bytes))
+        };
+        lines.sort_by(|a, b| {
+            rank(a).cmp(&rank(b)).then_with(|| self.name(a.function).cmp(self.name(b.function)))
         });
         Lines { lines, all, whole }
     }

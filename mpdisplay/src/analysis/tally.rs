@@ -75,8 +75,6 @@ pub struct Tally {
     pub usage: Usage,
     /// Bytes allocated, by column of the category.
     pub bytes: [u64; CATEGORIES],
-    /// Bytes never freed, by column of the category.
-    pub kept: [u64; CATEGORIES],
 }
 
 impl Tally {
@@ -85,7 +83,6 @@ impl Tally {
         let mut tally = Tally { usage, ..Tally::default() };
         if let Some(column) = column(category) {
             tally.bytes[column] = usage.bytes;
-            tally.kept[column] = usage.kept_bytes();
         }
         tally
     }
@@ -96,7 +93,6 @@ impl AddAssign for Tally {
         self.usage += other.usage;
         for column in 0..CATEGORIES {
             self.bytes[column] = self.bytes[column].saturating_add(other.bytes[column]);
-            self.kept[column] = self.kept[column].saturating_add(other.kept[column]);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::number::{counted, one_decimal};
 use super::options::Options;
 use super::rows::{Rows, rank};
 use crate::analysis::direct::Direct;
-use crate::analysis::tally::Tally;
+use crate::analysis::tally::{CATEGORIES, Tally};
 use crate::analysis::tree::Tree;
 use std::io::{self, Write};
 
@@ -22,10 +22,10 @@ pub(super) fn write(tree: &Tree, direct: &Direct, options: &Options, out: &mut i
     rows.limit(options, |row| row.own.usage);
     let table = Table::new(total, options);
     table.titles(out)?;
-    table.row("-----", total, "<TOTAL>", out)?;
+    table.row("-----", total, &direct.kept, "<TOTAL>", out)?;
     for row in &rows.shown {
         let share = one_decimal(row.own.usage.bytes, total.usage.bytes);
-        table.row(&share, &row.own, name(row.function), out)?;
+        table.row(&share, &row.own, &row.kept, name(row.function), out)?;
     }
     rows.note(out, options, "function", |rest| {
         let (calls, bytes) = (counted(rest.allocs, "call"), counted(rest.bytes, "byte"));
@@ -68,10 +68,17 @@ impl<'a> Table<'a> {
         line(out, &rule(2, titles.len() - 2, breakdowns))
     }
 
-    fn row(&self, share: &str, own: &Tally, name: &str, out: &mut impl Write) -> io::Result<()> {
+    fn row(
+        &self,
+        share: &str,
+        own: &Tally,
+        kept_bytes: &[u64; CATEGORIES],
+        name: &str,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
         let Table { total, options, bytes, kept, calls } = *self;
         let sizes = breakdown(&own.bytes, total.usage.bytes, options.marks);
-        let kept_sizes = breakdown(&own.kept, total.usage.kept_bytes(), options.marks);
+        let kept_sizes = breakdown(kept_bytes, total.usage.kept_bytes(), options.marks);
         let usage = &own.usage;
         let mut text = format!("{share:>SHARE$}{:>bytes$} |{sizes} |", usage.bytes);
         text += &format!("{:>kept$} |{kept_sizes}|{:>calls$}  ", usage.kept_bytes(), usage.allocs);

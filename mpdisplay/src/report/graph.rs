@@ -171,6 +171,11 @@ impl Drawing<'_> {
         }
     }
 
+    /// The name of a line that stands for others.
+    fn left_out(&self, count: usize) -> String {
+        format!("    {count} left out, each under {}", self.options.detail.limit().unwrap_or_default())
+    }
+
     /// An entry: ancestors, the line of the function itself, descendents.
     fn entry(&self, index: u32, entry: &Entry, out: &mut impl Write) -> io::Result<()> {
         line(out, "")?;
@@ -236,8 +241,7 @@ impl Drawing<'_> {
         }
         let mut rest = Tally::default();
         hidden.iter().for_each(|line| rest += line.tally);
-        let limit = self.options.detail.limit().unwrap_or_default();
-        let name = format!("    {} left out, each under {limit}", hidden.len());
+        let name = self.left_out(hidden.len());
         line(out, &self.line(&Fields { name, ..self.call(&rest, lines) }))
     }
 
@@ -271,13 +275,31 @@ impl Drawing<'_> {
             ..Fields::default()
         };
         line(out, &self.line(&fields))?;
-        for (member, own) in &self.graph.cycles[cycle as usize].members {
+        let members = &self.graph.cycles[cycle as usize].members;
+        let shows = |&&(member, _): &&(u32, Tally)| {
+            let index = self.graph.index_of(member);
+            let through = index.map(|index| self.graph.entries[index as usize].through);
+            through.is_some_and(|through| self.options.detail.shows(&through, &entry.through))
+        };
+        let (shown, hidden): (Vec<_>, Vec<_>) = members.iter().partition(shows);
+        for &(member, own) in shown {
             let fields = Fields {
                 bytes: own.usage.bytes.to_string(),
                 bracket: self_bracket(own.usage.bytes, whole),
                 sizes: breakdown(&own.bytes, own.usage.bytes, marks),
                 fractions: breakdown(&own.bytes, whole, marks),
-                name: self.indented(*member),
+                name: self.indented(member),
+                ..Fields::default()
+            };
+            line(out, &self.line(&fields))?;
+        }
+        if !hidden.is_empty() {
+            let mut rest = Tally::default();
+            hidden.iter().for_each(|(_, own)| rest += *own);
+            let fields = Fields {
+                bytes: rest.usage.bytes.to_string(),
+                bracket: self_bracket(rest.usage.bytes, whole),
+                name: self.left_out(hidden.len()),
                 ..Fields::default()
             };
             line(out, &self.line(&fields))?;
