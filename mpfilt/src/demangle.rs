@@ -10,6 +10,8 @@ use cpp_demangle::{DemangleOptions, Symbol};
 /// Longest linker name that is looked at, bytes, and longest name that is made of it: a hostile name could
 /// otherwise unfold to any length.
 const MAX_NAME: usize = 64 * 1024;
+/// Qualifiers of member functions, after their parameters.
+const QUALIFIERS: [&str; 4] = [" const", " volatile", " &", " &&"];
 /// How deep a C++ name may be nested.
 const MAX_DEPTH: u32 = 192;
 
@@ -21,6 +23,11 @@ pub(crate) fn demangle(linkage_name: &[u8]) -> Vec<u8> {
         return base.to_vec();
     };
     rust(text).or_else(|| cpp(text)).map_or_else(|| base.to_vec(), String::into_bytes)
+}
+
+/// Whether a linker name is a C++ or Rust name.
+pub(crate) fn is_mangled(linkage_name: &[u8]) -> bool {
+    linkage_name.starts_with(b"_Z") || linkage_name.starts_with(b"_R")
 }
 
 fn rust(text: &str) -> Option<String> {
@@ -45,9 +52,18 @@ fn cpp(text: &str) -> Option<String> {
     let mut out = Bounded::default();
     Symbol::new(text).ok()?.structured_demangle(&mut out, &options).ok()?;
     let mut name = out.text;
+    // Members of a function's local classes keep the qualifiers that belong to the parameter list.
+    while let Some(shorter) =
+        QUALIFIERS.iter().find_map(|of| name.strip_suffix(of)).filter(|_| text.starts_with("_ZZ"))
+    {
+        name.truncate(shorter.len());
+    }
     // A lambda's body is the call operator of a nameless class: the class says it all.
-    if name.ends_with("}::operator()") {
-        name.truncate(name.len() - "::operator()".len());
+    if let Some(class) = name.strip_suffix("::operator()") {
+        let own = class.rsplit("::").next().unwrap_or(class);
+        if class.ends_with('}') || own.starts_with("$_") {
+            name.truncate(class.len());
+        }
     }
     Some(name)
 }
@@ -58,7 +74,8 @@ pub(crate) fn base_name(name: &[u8]) -> &[u8] {
     let name = &name[..end];
     // The first dot (after the first byte: some assembly names begin with one) from which only suffixes follow.
     let mut dots = (1..name.len()).filter(|&at| name[at] == b'.');
-    dots.find(|&at| name[at + 1..].split(|&byte| byte == b'.').all(is_clone_word)).map_or(name, |at| &name[..at])
+    dots.find(|&at| name[at + 1..].split(|&byte| byte == b'.').all(is_clone_word))
+        .map_or(name, |at| &name[..at])
 }
 
 /// If this is the cold part of a function, the name of that function.
@@ -127,6 +144,8 @@ mod tests {
     #[test]
     fn lambdas_are_named_by_where_they_stand() {
         assert_eq!(name("_ZZ4mainENKUlvE_clEv"), "main::{lambda()#1}");
+        assert_eq!(name("_ZZ4mainENK3$_0clEv"), "main::$_0");
+        assert_eq!(name("_ZZ4mainENK5Local5stockEv"), "main::Local::stock");
         assert_eq!(name("_ZN4shop5applyIZ4mainEUlvE_EEvT_"), "shop::apply<main::{lambda()#1}>");
     }
 

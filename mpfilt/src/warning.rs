@@ -58,6 +58,13 @@ pub enum Problem {
         /// Which.
         path: String,
     },
+    /// Parts of the debug information were left in files that are not there.
+    NoSplitFiles {
+        /// How many.
+        missing: usize,
+        /// Where the first would be.
+        path: String,
+    },
     /// Code generated at run time has no map file.
     NoPerfMap {
         /// Where it would be.
@@ -119,6 +126,11 @@ impl fmt::Display for Warning {
                 f,
                 "the supplementary debug file {path} is missing, so some names are (install the debug package whole)"
             ),
+            Problem::NoSplitFiles { missing, path } => write!(
+                f,
+                "{missing} split debug files are missing, the first {path}, so some lines, inlined functions and types \
+                 are (keep .dwo files until mpfilt has run, or pack them with dwp)"
+            ),
             Problem::NoPerfMap { path, frames } => write!(
                 f,
                 "{frames} addresses have no name; let the program write {path} (node --perf-basic-prof, \
@@ -154,10 +166,8 @@ mod tests {
 
     #[test]
     fn warnings_are_one_line_and_say_what_to_do() {
-        let changed = Warning::new(
-            "shop",
-            Problem::FileChanged { recorded: "0a0b".into(), found: String::new() },
-        );
+        let changed =
+            Warning::new("shop", Problem::FileChanged { recorded: "0a0b".into(), found: String::new() });
         assert_eq!(
             changed.to_string(),
             "shop: the file was changed after the recording (build-id then 0a0b, now none); its frames are shown as \

@@ -67,10 +67,16 @@ fn file_header(bytes: &[u8]) -> Result<(u16, u32), ReadError> {
         return Err(ReadError::Version { file: version });
     }
     if order != LITTLE_ENDIAN {
-        return Err(ReadError::Machine { what: "written with another byte order than little-endian" });
+        return Err(ReadError::Machine {
+            offset: 10,
+            what: "written with another byte order than little-endian",
+        });
     }
     if pointer != POINTER_WIDTH {
-        return Err(ReadError::Machine { what: "written by a program whose pointers are not 8 bytes long" });
+        return Err(ReadError::Machine {
+            offset: 11,
+            what: "written by a program whose pointers are not 8 bytes long",
+        });
     }
     let flags = u32::from_le_bytes([f0, f1, f2, f3]);
     if flags & !FILE_FLAGS_TO_OVERLOOK != 0 {
@@ -84,7 +90,9 @@ fn file_header(bytes: &[u8]) -> Result<(u16, u32), ReadError> {
 fn magic_error(bytes: &[u8]) -> ReadError {
     let name = &MAGIC[1..6];
     let near = bytes.get(..12).unwrap_or(bytes);
-    if !bytes.is_empty() && MAGIC.starts_with(bytes) {
+    if bytes.is_empty() {
+        ReadError::Empty
+    } else if MAGIC.starts_with(bytes) {
         let problem = format!("{FILE_HEADER} bytes expected, {} there", bytes.len()).into();
         ReadError::Header(Damage { offset: bytes.len() as u64, problem })
     } else if near.windows(name.len()).any(|window| window == name) {
@@ -138,14 +146,16 @@ fn records(input: &mut Input<'_>, tables: &mut Tables, extra: &mut Vec<RawRecord
     }
 }
 
-/// Takes one record and checks its checksum: tag, flags, payload.
+/// Takes one record and checks its checksum: tag, flags, payload. All that is wrong with it is told of its start,
+/// for a wrong length is found behind it.
 fn checked_record<'a>(input: &mut Input<'a>) -> Result<(u16, u16, Input<'a>), Damage> {
     let start = input.clone();
-    let number = input.u16("record tag")?;
-    let flags = input.u16("record flags")?;
-    let length = input.u32("record length")?;
-    let payload = input.part(length.into(), "record")?;
-    let crc = input.u32("checksum")?;
+    let record = |damage: Damage| start.damage(damage.problem);
+    let number = input.u16("record tag").map_err(record)?;
+    let flags = input.u16("record flags").map_err(record)?;
+    let length = input.u32("record length").map_err(record)?;
+    let payload = input.part(length.into(), "record").map_err(record)?;
+    let crc = input.u32("checksum").map_err(record)?;
     let covered = RECORD_HEADER as u64 + u64::from(length);
     let covered = start.clone().part(covered, "record")?;
     if crc32fast::hash(covered.rest()) != crc {

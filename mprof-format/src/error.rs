@@ -22,6 +22,8 @@ impl fmt::Display for Damage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadError {
+    /// Nothing at all.
+    Empty,
     /// Something else, by its first bytes.
     NotMprof,
     /// An mprof file that was copied in text mode (line ends or bytes over 127 were changed).
@@ -35,6 +37,8 @@ pub enum ReadError {
     },
     /// Written on a machine of another kind.
     Machine {
+        /// Byte offset of the mark that says so.
+        offset: u64,
         /// What differs.
         what: &'static str,
     },
@@ -53,6 +57,7 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use crate::layout::{OLDEST_VERSION, VERSION};
         match self {
+            ReadError::Empty => f.write_str("the file is empty; copy the file or run the program again"),
             ReadError::NotMprof => f.write_str(
                 "byte 0: not an mprof data file; give the file that a program run under mprof wrote",
             ),
@@ -70,8 +75,8 @@ impl fmt::Display for ReadError {
                 "byte 8: format version {file}, and this program reads from {OLDEST_VERSION} to {VERSION}; use the \
                  mprof that wrote the file, or run the program again"
             ),
-            ReadError::Machine { what } => {
-                write!(f, "byte 10: {what}; use the mprof of the machine that wrote it")
+            ReadError::Machine { offset, what } => {
+                write!(f, "byte {offset}: {what}; use the mprof of the machine that wrote it")
             }
             ReadError::Feature { offset, what } => {
                 write!(

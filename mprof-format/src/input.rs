@@ -68,7 +68,7 @@ impl<'a> Input<'a> {
         Ok(value)
     }
 
-    /// A number that is at most `largest`.
+    /// A number that fits the type wanted.
     pub(crate) fn number_to<T: TryFrom<u64>>(&mut self, what: &'static str) -> Result<T, Damage> {
         let start = self.clone();
         let value = self.number(what)?;

@@ -275,3 +275,37 @@ pub struct SourceFrame {
     /// the function they are inlined into).
     pub offset: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn categories_begin_and_end_where_the_paper_says() {
+        let sizes = [0, 32, 33, 256, 257, 2048, 2049, u64::MAX];
+        let letters = sizes.map(|size| Category::of_size(size).index());
+        assert_eq!(letters, [0, 0, 1, 1, 2, 2, 3, 3]);
+    }
+
+    #[test]
+    fn numbers_and_kinds_go_with_each_other() {
+        for index in 0..=u8::MAX {
+            assert_eq!(Category::from_index(index).index(), index);
+            assert_eq!(ModuleKind::from_index(index).index(), index);
+            assert_eq!(Special::from_index(index.into()).index(), u32::from(index));
+        }
+        for index in 0..10 {
+            assert_eq!(u64::from(Reason::from_index(index).index()), index);
+        }
+        assert_eq!(Reason::from_index(10), Reason::Unknown);
+    }
+
+    #[test]
+    fn a_call_lies_before_its_return_address() {
+        let code = |interrupted| Frame::Code { module: 0, address: 0x10, interrupted };
+        assert_eq!(code(false).lookup_address(), Some(0x0f));
+        assert_eq!(code(true).lookup_address(), Some(0x10));
+        assert_eq!(Frame::Anonymous { address: 0, interrupted: false }.lookup_address(), Some(u64::MAX));
+        assert_eq!(Frame::Thread(1).lookup_address(), None);
+    }
+}

@@ -1,5 +1,35 @@
-//! The header file of the format: magic, file header, record header, tags. `docs/FORMAT.md` tells the same story
-//! for outsiders; the worked examples here are read by this file's tests.
+//! The header file of the format: magic, file header, record header, and the payload of each kind of record.
+//! `docs/FORMAT.md` tells the same story for outsiders.
+//!
+//! The drawings use these signs:
+//!
+//! ```text
+//! n      unsigned number, LEB128 (see `varint`)
+//! z      signed number, zigzagged, then LEB128
+//! s      string: n bytes, then these bytes
+//! id?    n: 0 for none, else one more than the id
+//! frame  how a frame is told after the frames before it in the record (below)
+//! first  n: the id of the record's first entry; the ids of the others count up from it
+//! { }    an entry, repeated to the end of the payload
+//! ```
+//!
+//! All that is told as a difference starts anew with each record, so each record can be read by itself.
+//!
+//! A **frame** is a *space* and a *value* in it: space 0 special frames, by number (0 `[unknown]`, 1 `...`);
+//! 1 threads, by id; 2 code outside all modules, by address; 16 + 2 m code in module m, by address in its file; one
+//! more (3, 17 + 2 m) the same where the frame was interrupted. It stands behind a number that carries something
+//! else as well:
+//!
+//! ```text
+//!  bits  … 3 2   1 0
+//!  n   | other | mode |   mode 0:  n space, then the value
+//!                         mode 1:  the value; the space is that of the frame before
+//!                         mode 2:  nothing: what followed the frame before the last time
+//!                         mode 3:  nothing: what followed the frame before the time before that
+//!  value: n in the spaces 0 and 1, else z: the difference to the last address in the same slot
+//! ```
+//!
+//! The `hex` blocks are the payloads of `tests/files/v1/every-kind.mprof`; a test compares them.
 
 /// First bytes of every file. As PNG's: a byte over 127, so that it is no text; the name; CR LF, so that a
 /// copy in text mode is noticed.
@@ -25,8 +55,12 @@ pub const POINTER_WIDTH: u8 = 8;
 ///  | magic  | version | order   | pointer | flags | CRC   |
 ///  | 8      | u16     | u8 (1)  | u8 (8)  | u32   | u32   |   CRC32 of bytes 0 to 15
 ///  +--------+---------+---------+---------+-------+-------+
+/// ```
 ///
-///  8D 6D 70 72 6F 66 0D 0A  01 00  01  08  00 00 00 00  xx xx xx xx
+/// ```hex
+/// 8d 6d 70 72 6f 66 0d 0a                 # magic
+/// 01 00  01  08  00 00 00 00              # version 1, lowest byte first, 8-byte pointers, no flags
+/// 4b 9f 0a 82                             # CRC
 /// ```
 pub const FILE_HEADER: usize = 20;
 
@@ -60,30 +94,194 @@ pub const RECORD_ESSENTIAL: u16 = 1;
 #[repr(u16)]
 pub enum Tag {
     /// The process: once, as the first record.
+    ///
+    /// ```text
+    /// n pid | n parent | n start, ns | n elapsed, ns | n reason | n signal | n depth limit
+    /// | n re-entrant events | n unrecorded | s program
+    /// ```
+    ///
+    /// ```hex
+    /// 92 21  91 21                            # process 4242, parent 4241
+    /// 80 80 a8 b1 e3 9f e7 cb 17              # started 1 700 000 000 s after 1970
+    /// ce c2 f1 05                             # 12 345 678 ns long
+    /// 01  00  00                              # reason 1 (exit), no signal, no depth limit
+    /// 01  00                                  # one re-entrant event, nothing unrecorded
+    /// 11 2f 68 6f 6d 65 2f 61 64 61 2f 77 69 64 67 65 74 73  # "/home/ada/widgets"
+    /// ```
     Process = 1,
     /// Command line.
+    ///
+    /// ```text
+    /// { s argument }
+    /// ```
+    ///
+    /// ```hex
+    /// 09 2e 2f 77 69 64 67 65 74 73           # "./widgets"
+    /// 05 31 30 30 30 30                       # "10000"
+    /// ```
     Arguments = 2,
     /// Loaded objects.
+    ///
+    /// ```text
+    /// first { n kind | s path | s build-id | n bias | n start | n length }
+    /// ```
+    ///
+    /// ```hex
+    /// 00                                      # the first module's id is 0
+    /// 00                                      # kind 0 (file)
+    /// 11 2f 68 6f 6d 65 2f 61 64 61 2f 77 69 64 67 65 74 73  # "/home/ada/widgets"
+    /// 04 ab cd ef 01                          # build-id
+    /// 80 80 d5 aa d5 aa 15                    # bias 0x555555554000
+    /// 80 80 d5 aa d5 aa 15                    # start 0x555555554000
+    /// 80 a0 01                                # length 0x5000
+    /// 01                                      # kind 1 (vdso)
+    /// 0f 6c 69 6e 75 78 2d 76 64 73 6f 2e 73 6f 2e 31  # "linux-vdso.so.1"
+    /// 00                                      # no build-id
+    /// 80 a0 f0 bf ff ff 1f                    # bias 0x7ffff7fc1000
+    /// 80 a0 f0 bf ff ff 1f                    # start 0x7ffff7fc1000
+    /// 80 20                                   # length 0x1000
+    /// ```
     Modules = 3,
     /// Thread records.
+    ///
+    /// ```text
+    /// first { s name | n tid | n count | n 0: start not known, 1: frame follows | frame, of code; other = 0 }
+    /// ```
+    ///
+    /// ```hex
+    /// 00                                      # the first thread's id is 0
+    /// 07 77 69 64 67 65 74 73  92 21  01  00  # "widgets", tid 4242, one thread, no start
+    /// 07 70 61 69 6e 74 65 72  9a 21  03  01  # "painter", tid 4250, three threads, a start:
+    /// 00 10 a0 49                             # mode 0, space 16 (module 0), value +0x1250
+    /// ```
     Threads = 4,
     /// The calling-context tree.
+    ///
+    /// ```text
+    /// first { frame; other = own id - parent's id, 0 for no parent }
+    /// ```
+    ///
+    /// ```hex
+    /// 00                                      # the first context's id is 0
+    /// 00 01 00                                # 0: no parent, mode 0, space 1, thread 0
+    /// 04 10 a6 47                             # 1: parent 1 up, mode 0, space 16 (module 0), value +0x11d3
+    /// 05 c5 01                                # 2: parent 1 up, mode 1, value -0x63 = 0x1170
+    /// 05 5f                                   # 3: parent 1 up, mode 1, value -0x30 = 0x1140
+    /// 0d b8 01                                # 4: parent 3 up, mode 1, value +0x5c = 0x119c
+    /// 05 b7 01                                # 5: parent 1 up, mode 1, value -0x5c = 0x1140
+    /// 00 01 01                                # 6: no parent, mode 0, space 1, thread 1
+    /// 04 10 60                                # 7: parent 1 up, mode 0, space 16, value +0x30 = 0x1170
+    /// 06                                      # 8: parent 1 up, mode 2: 0x1140 as after 0x1170 before
+    /// 00 00 00                                # 9: no parent, mode 0, space 0, special 0 ([unknown])
+    /// 04 02 80 81 80 80 fc ff 3f              # 10: parent 1 up, mode 0, space 2, value +0x7fffe0000040
+    /// 04 13 c0 26                             # 11: parent 1 up, mode 0, space 19 (module 1, interrupted), +0x9a0
+    /// ```
     Contexts = 5,
     /// What was allocated where.
+    ///
+    /// ```text
+    /// { z context - last entry's context (0 at first)
+    /// | n  bits … 3 2     1 0
+    ///       | category | life |   life 0: all freed, 1: none freed, 2: the last two fields follow
+    /// | n allocations | n bytes | n kept objects | n kept bytes }
+    /// ```
+    ///
+    /// Kept = allocated - freed, modulo 2^64.
+    ///
+    /// ```hex
+    /// 06  05  9b 27  84 bf 3e                 # context 3, category 1 (m), none freed: 5019, 1 023 876 bytes
+    /// 04  04  a0 1f  80 e7 31                 # context 5, m, all freed: 4000, 816 000 bytes
+    /// 06  00  03  30                          # context 8, category 0 (s), all freed: 3, 48 bytes
+    /// 00  04  d5 07  bc 9b 0c                 # context 8, m, all freed: 981, 200 124 bytes
+    /// 06  0e  02  a8 46  01  88 27            # context 11, category 3 (x): 2, 9000 bytes; kept 1, 5000 bytes
+    /// ```
     Counters = 6,
-    /// Allocations by size.
+    /// Allocations by size, by rising size over all records. The bin of all sizes over 1024 has the number 1025.
+    ///
+    /// ```text
+    /// { n  bits … 2 1                              0
+    ///       | bin - last entry's bin (0 at first) | bytes |   bytes 1: the last two fields follow
+    /// | n allocations | n kept objects | n bytes | n kept bytes }
+    /// ```
+    ///
+    /// Without the last two fields the bytes are the size times allocations and frees, none over 2^64 - 1.
+    ///
+    /// ```hex
+    /// 20  03  00                              # size 16: 3, none kept
+    /// f8 02  90 4e  9b 27                     # size 204: 10 000, 5019 kept
+    /// eb 0c  02  01  a8 46  88 27             # over 1024: 2, one kept, 9000 bytes, 5000 kept
+    /// ```
     Bins = 7,
     /// Says that `mpfilt` has added names; empty.
+    ///
+    /// ```hex
+    /// ```
     Names = 32,
     /// Source files.
+    ///
+    /// ```text
+    /// first { s path }
+    /// ```
+    ///
+    /// ```hex
+    /// 00                                      # the first file's id is 0
+    /// 13 2f 68 6f 6d 65 2f 61 64 61 2f 77 69 64 67 65 74 73 2e 63  # "/home/ada/widgets.c"
+    /// 13 2f 68 6f 6d 65 2f 61 64 61 2f 77 69 64 67 65 74 73 2e 68  # "/home/ada/widgets.h"
+    /// ```
     Files = 33,
     /// Functions.
+    ///
+    /// ```text
+    /// first { s name | s linkage name | id? module | id? file | n line }
+    /// ```
+    ///
+    /// ```hex
+    /// 00                                      # the first function's id is 0
+    /// 0b 6d 61 6b 65 5f 77 69 64 67 65 74  00  # "make_widget", no other linkage name
+    /// 01  01  0f                              # module 0, file 0, line 15
+    /// 04 6d 61 69 6e  00  01  01  28          # "main", no other linkage name, module 0, file 0, line 40
+    /// 05 63 6c 6f 63 6b                       # "clock"
+    /// 0c 5f 5f 76 64 73 6f 5f 63 6c 6f 63 6b  # "__vdso_clock"
+    /// 00  00  00                              # no module, no file, no line
+    /// ```
     Functions = 34,
-    /// What each code frame means.
+    /// What each code frame means; each frame once in the file.
+    ///
+    /// ```text
+    /// { frame, of code; other = number of source frames, at least 1
+    /// | then for each, innermost first: n function | id? file | n line | n offset }
+    /// ```
+    ///
+    /// ```hex
+    /// 04 10 80 45                             # 1 source frame, mode 0, space 16 (module 0), value +0x1140:
+    /// 00  01  11  1a                          # function 0, file 0, line 17, offset 26
+    /// 09 a6 02                                # 2 source frames, mode 1, value +0x93 = 0x11d3:
+    /// 00  02  09  83 01                       # function 0, inlined at file 1, line 9, offset 131
+    /// 01  01  2f  83 01                       # into function 1, file 0, line 47, offset 131
+    /// 04 02 80 81 80 80 fc ff 3f              # 1 source frame, mode 0, space 2, value +0x7fffe0000040:
+    /// 02  00  00  40                          # function 2, no file, no line, offset 64
+    /// ```
     Sites = 35,
     /// User types.
+    ///
+    /// ```text
+    /// { n size | n 1 if from a system header, else 0 | s name | n module }
+    /// ```
+    ///
+    /// ```hex
+    /// 10  01  08 74 69 6d 65 73 70 65 63  00  # 16 bytes, system, "timespec", module 0
+    /// cc 01  00  06 77 69 64 67 65 74  00     # 204 bytes, the program's, "widget", module 0
+    /// ```
     Types = 36,
-    /// Last record: number of records before it. Without it the file was cut off.
+    /// Last record. Without it the file was cut off.
+    ///
+    /// ```text
+    /// n number of records before it
+    /// ```
+    ///
+    /// ```hex
+    /// 0d                                      # 13 records
+    /// ```
     End = 0xffff,
 }
 
@@ -120,10 +318,5 @@ impl Tag {
             Tag::Arguments | Tag::Names | Tag::Files | Tag::Functions | Tag::Sites | Tag::Types => 0,
             _ => RECORD_ESSENTIAL,
         }
-    }
-
-    /// Its entries have ids: each record begins with the id of its first entry, and the ids count up from there.
-    pub const fn has_ids(self) -> bool {
-        matches!(self, Tag::Modules | Tag::Threads | Tag::Contexts | Tag::Files | Tag::Functions)
     }
 }

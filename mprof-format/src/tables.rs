@@ -1,14 +1,14 @@
 //! The profile's tables while a file is read: one method a kind of record. An entry enters its table only when it
 //! is whole and all that it refers to is there, so what is in the tables is good however the reading ends.
 
+use crate::entries::{Life, bin_bytes, bin_number};
 use crate::error::Damage;
-use crate::frames::FrameMemory;
+use crate::frames::{self, FrameMemory, Told};
 use crate::input::Input;
 use crate::kinds::{Bin, Category, Counter, Frame, LAST_BIN, ModuleKind, Reason, SourceFrame};
 use crate::layout::Tag;
 use crate::model::{Context, Function, Module, Names, Process, Profile, Site, Thread, Type};
 use crate::varint::unzigzag;
-use crate::write::{Life, bin_bytes, bin_number};
 
 /// What has been read.
 #[derive(Debug, Default)]
@@ -92,7 +92,8 @@ impl Tables {
 
     fn threads(&mut self, input: &mut Input<'_>) -> Result<(), Damage> {
         first_id(input, self.profile.threads.len())?;
-        let mut memory = FrameMemory::new();
+        let mut cells = frames::EMPTY;
+        let mut memory = FrameMemory::new(&mut cells);
         while !input.is_empty() {
             let name = input.string("thread name")?;
             let tid = input.number_to("thread id")?;
@@ -111,7 +112,8 @@ impl Tables {
 
     fn contexts(&mut self, input: &mut Input<'_>) -> Result<(), Damage> {
         first_id(input, self.profile.contexts.len())?;
-        let mut memory = FrameMemory::new();
+        let mut cells = frames::EMPTY;
+        let mut memory = FrameMemory::new(&mut cells);
         while !input.is_empty() {
             let start = input.clone();
             let id = self.profile.contexts.len() as u64;
@@ -229,7 +231,8 @@ impl Tables {
 
     fn sites(&mut self, input: &mut Input<'_>) -> Result<(), Damage> {
         let (files, functions) = self.counts();
-        let mut memory = FrameMemory::new();
+        let mut cells = frames::EMPTY;
+        let mut memory = FrameMemory::new(&mut cells);
         while !input.is_empty() {
             let start = input.clone();
             let (count, frame) = self.frame(input, &mut memory)?;
@@ -267,14 +270,17 @@ impl Tables {
     }
 
     /// The number before a frame, and the frame, whose module or thread is there.
-    fn frame(&self, input: &mut Input<'_>, memory: &mut FrameMemory) -> Result<(u64, Frame), Damage> {
+    fn frame(&self, input: &mut Input<'_>, memory: &mut FrameMemory<'_>) -> Result<(u64, Frame), Damage> {
         let start = input.clone();
         let head = input.number("frame")?;
-        let space = if head & 1 == 1 { memory.space() } else { Some(input.number("frame space")?) };
-        let Some(space) = space else { return Err(start.damage("a frame space expected")) };
-        let value = input.number("frame value")?;
-        let Some(frame) = memory.decode(space, value) else {
-            return Err(start.damage(format!("a frame expected, not space {space}")));
+        let told = match head & 3 {
+            0 => Told::NewSpace { space: input.number("frame space")?, value: input.number("frame value")? },
+            1 => Told::SameSpace { value: input.number("frame value")? },
+            2 => Told::FirstSuccessor,
+            _ => Told::SecondSuccessor,
+        };
+        let Some(frame) = memory.decode(told) else {
+            return Err(start.damage("a frame of a known space expected"));
         };
         match frame {
             Frame::Thread(id) => start.check_id(id.into(), self.profile.threads.len(), "thread")?,
@@ -283,7 +289,7 @@ impl Tables {
             }
             Frame::Special(_) | Frame::Anonymous { .. } => 0,
         };
-        Ok((head >> 1, frame))
+        Ok((head >> 2, frame))
     }
 
     fn code(&self, frame: Frame, input: &Input<'_>) -> Result<Frame, Damage> {

@@ -6,11 +6,14 @@
 //! have been written before it (a context's modules and threads, a counter's context …); kinds may otherwise take
 //! turns, but entries share a record, and so its short deltas, only with others of their kind next to them.
 
-use crate::frames::FrameMemory;
-use crate::kinds::{Bin, Counter, Frame, LAST_BIN, ModuleKind, Reason, SourceFrame};
+use crate::entries::{Life, bin_bytes, bin_number, optional};
+use crate::frames::{CELLS_SIZE, FrameMemory, Told, cells_from};
+use crate::kinds::{Bin, Counter, Frame, LAST_BIN, SourceFrame};
 use crate::layout::{FILE_HEADER, LITTLE_ENDIAN, MAGIC, POINTER_WIDTH, Tag, VERSION};
 use crate::record::{self, Record};
 use crate::varint::{MAX_VARINT, zigzag};
+
+pub use crate::refs::{FunctionRef, ModuleRef, ProcessRef, ThreadRef, TypeRef};
 
 /// Where the file's bytes go.
 pub trait Sink {
@@ -57,93 +60,10 @@ impl<E: core::error::Error + 'static> core::error::Error for WriteError<E> {
 }
 
 /// Smallest buffer with which only over-long strings are cut and nothing else is [`WriteError::TooLarge`], bytes.
-pub const MIN_BUFFER: usize = 512;
+pub const MIN_BUFFER: usize = CELLS_SIZE + 512;
 
 /// Most bytes that an entry's numbers take, site frames aside; with [`MIN_BUFFER`] there is always room for them.
 const NUMBERS: usize = 12 * MAX_VARINT;
-
-/// The process, borrowed; fields as in `model::Process`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ProcessRef<'a> {
-    /// Process id.
-    pub pid: u32,
-    /// Parent's process id at the start.
-    pub parent_pid: u32,
-    /// Absolute path of the program's file, raw bytes.
-    pub program: &'a [u8],
-    /// Start of the recording, nanoseconds since 1970-01-01 UTC.
-    pub start_unix_ns: u64,
-    /// From the start of the recording to this writing, nanoseconds.
-    pub elapsed_ns: u64,
-    /// Why the profile is written.
-    pub reason: Reason,
-    /// Signal number where `reason` is `Signal`, else 0.
-    pub signal: u32,
-    /// `MPROF_DEPTH`: callers kept of each chain; 0 = all.
-    pub depth_limit: u32,
-    /// Events under `[unknown]` because the monitor was busy when they came.
-    pub reentrant_events: u64,
-    /// Allocations that could not be recorded.
-    pub unrecorded: u64,
-}
-
-/// A loaded object, borrowed; fields as in `model::Module`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ModuleRef<'a> {
-    /// What it is.
-    pub kind: ModuleKind,
-    /// Absolute path of its file, raw bytes.
-    pub path: &'a [u8],
-    /// GNU build-id; empty where it has none.
-    pub build_id: &'a [u8],
-    /// run-time address = file address + bias (wrapping).
-    pub bias: u64,
-    /// Run-time address of its first byte.
-    pub start: u64,
-    /// Length of its mapping, bytes.
-    pub length: u64,
-}
-
-/// A thread record, borrowed; fields as in `model::Thread`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ThreadRef<'a> {
-    /// Name, raw bytes; empty where unknown.
-    pub name: &'a [u8],
-    /// Kernel thread id of the first such thread; 0 where unknown.
-    pub tid: u32,
-    /// Threads that were counted into this record.
-    pub count: u64,
-    /// Where it began: a code frame; `None` for the initial thread and where unknown.
-    pub start: Option<Frame>,
-}
-
-/// A function, borrowed; fields as in `model::Function`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct FunctionRef<'a> {
-    /// Name for people.
-    pub name: &'a [u8],
-    /// Name as the linker knows it; empty where it is the same or unknown.
-    pub linkage_name: &'a [u8],
-    /// Module id; `None` for code outside all modules.
-    pub module: Option<u32>,
-    /// File id where it is defined, if known.
-    pub file: Option<u32>,
-    /// Line where it is defined; 0 where unknown.
-    pub line: u32,
-}
-
-/// A user type, borrowed; fields as in `model::Type`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct TypeRef<'a> {
-    /// Size in bytes.
-    pub size: u64,
-    /// Declared in a system header.
-    pub system: bool,
-    /// Name for people.
-    pub name: &'a [u8],
-    /// Module id of the first module that declares it.
-    pub module: u32,
-}
 
 /// Entries written so far, of the kinds that others refer to.
 #[derive(Debug, Clone, Copy, Default)]
@@ -163,7 +83,7 @@ pub struct Writer<'a, S: Sink> {
     records: u64,
     counts: Counts,
     /// Frames earlier in the open record.
-    frames: FrameMemory,
+    frames: FrameMemory<'a>,
     /// Last counter's context in the open record.
     counter_context: u32,
     /// Last bin in the open record, as [`bin_number`].
@@ -175,15 +95,17 @@ pub struct Writer<'a, S: Sink> {
 type Written<T, S> = Result<T, WriteError<<S as Sink>::Error>>;
 
 impl<'a, S: Sink> Writer<'a, S> {
-    /// A writer that collects up to a buffer's length of bytes into one record (the monitor: 64 KiB; at least
-    /// [`MIN_BUFFER`]). A file that is cut loses no more than a record and what lies behind the cut.
+    /// A writer that uses the first 8 KiB of `buffer` as a memory of frames, and the rest to collect a record in
+    /// (the monitor's buffer: 64 KiB; at least [`MIN_BUFFER`]). So a file that is cut loses no more than one
+    /// buffer's length before the cut.
     pub fn new(sink: S, buffer: &'a mut [u8]) -> Writer<'a, S> {
+        let (cells, buffer) = cells_from(buffer);
         Writer {
             sink,
             record: Record::new(buffer),
             records: 0,
             counts: Counts::default(),
-            frames: FrameMemory::new(),
+            frames: FrameMemory::new(cells),
             counter_context: 0,
             bin: 0,
             next_bin: 0,
@@ -488,14 +410,14 @@ impl<'a, S: Sink> Writer<'a, S> {
             return Ok(());
         }
         self.flush()?;
-        let first = if tag.has_ids() { MAX_VARINT } else { 0 };
-        if self.record.capacity() < bytes.saturating_add(first) {
+        if self.record.capacity() < bytes.saturating_add(MAX_VARINT) {
             return Err(WriteError::TooLarge);
         }
         self.record.open(tag);
-        self.frames = FrameMemory::new();
+        self.frames.forget();
         self.counter_context = 0;
         self.bin = 0;
+        // Records of entries with ids begin with the first one's.
         match tag {
             Tag::Modules => self.record.number(self.counts.modules.into()),
             Tag::Threads => self.record.number(self.counts.threads.into()),
@@ -507,14 +429,18 @@ impl<'a, S: Sink> Writer<'a, S> {
         Ok(())
     }
 
-    /// `head` and `frame`: one number with a bit for *same space as the frame before*, the space if not, the value.
+    /// A number and a frame: `head` and how the frame is told in one number, then the frame's own numbers.
     fn frame(&mut self, head: u64, frame: Frame) {
-        let (space, value) = self.frames.encode(frame);
-        self.record.number(head << 1 | u64::from(space.is_none()));
-        if let Some(space) = space {
-            self.record.number(space);
+        let told = self.frames.encode(frame);
+        self.record.number(head << 2 | told.mode());
+        match told {
+            Told::NewSpace { space, value } => {
+                self.record.number(space);
+                self.record.number(value);
+            }
+            Told::SameSpace { value } => self.record.number(value),
+            Told::FirstSuccessor | Told::SecondSuccessor => {}
         }
-        self.record.number(value);
     }
 
     fn is_code(&self, frame: Frame) -> bool {
@@ -548,46 +474,4 @@ fn next_id<E>(id: u32) -> Result<u32, WriteError<E>> {
 
 fn is_below(id: Option<u32>, count: u32) -> bool {
     id.is_none_or(|id| id < count)
-}
-
-fn optional(id: Option<u32>) -> u64 {
-    id.map_or(0, |id| u64::from(id) + 1)
-}
-
-/// What became of a counter's objects; the low two bits of its second number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Life {
-    /// All were freed.
-    None = 0,
-    /// None was freed.
-    All = 1,
-    /// The counts of the kept ones follow.
-    Some = 2,
-}
-
-impl Life {
-    fn of(counter: &Counter) -> Life {
-        if counter.allocs == counter.frees && counter.bytes == counter.freed_bytes {
-            Life::None
-        } else if counter.frees == 0 && counter.freed_bytes == 0 {
-            Life::All
-        } else {
-            Life::Some
-        }
-    }
-}
-
-/// Number of a bin in the file, by rising size.
-pub(crate) const fn bin_number(size: Option<u64>) -> u64 {
-    match size {
-        Some(size) => size,
-        None => LAST_BIN + 1,
-    }
-}
-
-/// The bytes allocated and freed in a bin of one size; `None` where sizes differ or the bytes exceed a u64.
-pub(crate) fn bin_bytes(size: Option<u64>, allocs: u64, frees: u64) -> Option<(u64, u64)> {
-    let size = size?;
-    Some((size.checked_mul(allocs)?, size.checked_mul(frees)?))
 }

@@ -3,7 +3,7 @@
 use crate::layout::FILE_INCOMPLETE;
 use crate::model::{Names, Profile};
 use crate::write::{
-    FunctionRef, ModuleRef, ProcessRef, Sink, ThreadRef, TypeRef, WriteError, Writer, site_bound,
+    FunctionRef, MIN_BUFFER, ModuleRef, ProcessRef, Sink, ThreadRef, TypeRef, WriteError, Writer, site_bound,
     string_bound,
 };
 use std::io;
@@ -30,7 +30,7 @@ impl<W: io::Write> Sink for IoSink<W> {
 /// Those of `out`, and `InvalidInput` where the profile breaks a rule of the model (an index that points
 /// nowhere, bins out of order …); `out` then holds an unfinished file.
 pub fn write_profile(profile: &Profile, out: &mut impl io::Write) -> io::Result<()> {
-    let mut buffer = vec![0; RECORD.max(longest_entry(profile))];
+    let mut buffer = vec![0; MIN_BUFFER + RECORD.max(longest_entry(profile))];
     let mut writer = Writer::new(IoSink(out), &mut buffer);
     match write_all(profile, &mut writer).and_then(|()| writer.finish()) {
         Ok(_) => Ok(()),
@@ -117,5 +117,5 @@ fn longest_entry(profile: &Profile) -> usize {
     let strings =
         names.files.iter().chain(functions).chain(types).map(Vec::len).max().unwrap_or(0).max(strings);
     let frames = names.sites.values().map(|site| site.frames.len()).max().unwrap_or(0);
-    string_bound(strings).max(site_bound(frames).saturating_add(RECORD))
+    string_bound(strings).max(site_bound(frames))
 }

@@ -1,1 +1,32 @@
-//! Placeholder.
+//! `libmprof.so`: preloaded under a program, it stands before `malloc` and its kin and records who allocates.
+//!
+//! This is the skin: it knows the C library, the engine (`mprof-core`) does not.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`hooks::allocation`] | the allocation functions |
+//! | [`hooks::ending`], [`hooks::running`] | how a process ends; how it starts another |
+//! | [`hooks::loading`] | code that comes and goes |
+//! | [`shim`] | the few instructions between a C symbol and a hook |
+//! | [`originals`], [`bootstrap`] | the functions behind us; memory until they are found |
+//! | [`startup`] | the order of things at the start |
+//! | [`options`], [`identity`] | what was asked for; who we are |
+//! | [`profile`] | writing the file |
+//! | [`reference`] | the `backtrace` crate as a second opinion on call chains |
+//!
+//! What Rust code allocates in here comes from the engine's arena and never reaches the program's allocator.
+// `pub` says what the other modules use; nothing but the C symbols leaves the library.
+#![allow(unreachable_pub)]
+
+mod bootstrap;
+mod hooks;
+mod identity;
+mod options;
+mod originals;
+mod profile;
+mod reference;
+mod shim;
+mod startup;
+
+#[global_allocator]
+static ARENA: mprof_core::arena::Arena = mprof_core::arena::Arena;

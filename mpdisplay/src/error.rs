@@ -1,0 +1,80 @@
+//! What can go wrong for the user of the command, one line each.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use mprof_format::{Damage, ReadError};
+use thiserror::Error;
+
+/// Why `mpdisplay` ends with status 2.
+#[derive(Debug, Error)]
+pub(crate) enum Error {
+    /// A profile cannot be opened or read.
+    #[error("{}: {reason}{advice}", path.display())]
+    Input {
+        /// As given.
+        path: PathBuf,
+        /// From the system.
+        reason: io::Error,
+        /// What to do.
+        advice: Advice,
+    },
+    /// The bytes are no profile of ours.
+    #[error("{}: {reason}", path.display())]
+    Format {
+        /// As given.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        reason: ReadError,
+    },
+    /// The profile ends early.
+    #[error("{}: {damage}; the tables are of what came before", path.display())]
+    Damaged {
+        /// As given.
+        path: PathBuf,
+        /// Where and what.
+        damage: Damage,
+    },
+    /// The profile was made from one that ended early.
+    #[error("{}: made from a damaged file: its numbers are too small", path.display())]
+    Incomplete {
+        /// As given.
+        path: PathBuf,
+    },
+    /// The report cannot be written.
+    #[error("cannot write the report: {0}")]
+    Output(io::Error),
+}
+
+/// What to do about a profile that is not there.
+#[derive(Debug)]
+pub(crate) enum Advice {
+    /// Nothing comes to mind.
+    None,
+    /// There are profiles beside it.
+    Others(Vec<PathBuf>),
+    /// There are none.
+    Record,
+}
+
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Advice::None => Ok(()),
+            Advice::Record => f.write_str("; make one: LD_PRELOAD=/path/to/libmprof.so ./program"),
+            Advice::Others(files) => {
+                f.write_str("; there is")?;
+                const SHOWN: usize = 4;
+                for (index, file) in files.iter().take(SHOWN).enumerate() {
+                    let comma = if index == 0 { " " } else { ", " };
+                    write!(f, "{comma}{}", file.display())?;
+                }
+                if files.len() > SHOWN {
+                    write!(f, " and {} more", files.len() - SHOWN)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,500 @@
+//! The call chain of the last walk, and how the next one is found from it.
+//!
+//! A walk by packed rules is a function of the entry state (location, stack pointer, frame pointer) and of the
+//! stack words that it reads. So a chain is kept with those words; while they hold what they held, and the state
+//! is the same, the chain is the same: this is a proof, not a guess. A new chain is walked from its innermost
+//! frame only until it meets a frame of the kept one in the same state (the *joint*); from there outward the
+//! kept words are compared instead.
+//!
+//! The frame pointer, and each word where it was saved, count only where they are *live*: where some frame
+//! further out finds its CFA by it before it is restored from another word. Code built without frame pointers
+//! keeps other data in that register, which changes all the time and means nothing here.
+//!
+//! Frames and words are kept outermost first, so that what two chains share stays in place.
+
+use crate::arena::{Array, Zeroable};
+use crate::location::{FrameKey, Location};
+use crate::modules;
+use crate::reference::Trace;
+use crate::sys::PAGE;
+use crate::tree::{NO_NODE, Tree};
+use crate::unwind::cache::{RuleCache, Slot};
+use crate::unwind::eh_frame::Workspace;
+use crate::unwind::general::{Registers, Step};
+use crate::unwind::rule::{PackedRule, Rule};
+use crate::unwind::{State, read_word};
+use crate::words::{self, Word};
+
+/// A frame of the kept chain.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    state: State,
+    /// The words that lead from this frame and all frames further out to their callers are the first so many.
+    words_end: u32,
+    /// Calling context of the chain from the top to this frame; [`NO_NODE`] where there was no room for it.
+    node: u32,
+    /// Whether `state.bp` matters.
+    live: bool,
+}
+
+/// A frame that a walk has just found.
+#[derive(Debug, Clone, Copy)]
+struct NewFrame {
+    state: State,
+    rule: PackedRule,
+    key: FrameKey,
+}
+
+/// How a chain ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// At the outermost frame, which has no caller.
+    Complete,
+    /// For want of unwind information.
+    Unknown,
+    /// At frame `joint` of the kept chain, from where on it is the same.
+    Joint(usize),
+    /// A frame that needs all registers.
+    General,
+}
+
+/// Where it is known to be safe to read the stack by a doubtful frame pointer.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StackBounds {
+    /// Lowest address; the part below it down to the stack pointer is not known to be of the same stack.
+    pub low: usize,
+    /// First address after it.
+    pub high: usize,
+}
+
+// SAFETY: integers.
+unsafe impl Zeroable for StackBounds {}
+
+impl StackBounds {
+    /// Whether the 16 bytes at `address` can be read in a frame whose stack pointer is `sp`.
+    fn allow(&self, sp: usize, address: usize) -> bool {
+        let Some(end) = address.checked_add(16) else { return false };
+        let known = self.low <= sp && sp < self.high && end <= self.high;
+        address >= sp && address.is_multiple_of(8) && (known || end <= (sp | (PAGE - 1)) + 1)
+    }
+}
+
+/// One step outward.
+enum Next {
+    Caller(State),
+    End(End),
+}
+
+/// Applies a rule to a state.
+#[inline(always)]
+fn step(rule: PackedRule, state: State, bounds: &StackBounds) -> Next {
+    if rule.kind() == PackedRule::STACK_POINTER {
+        // The common case, without a test more than it needs.
+        let cfa = state.sp.wrapping_add_signed(rule.first());
+        // SAFETY: the frame is live and its rule says that these words are its own.
+        let (pc, bp) = unsafe {
+            let bp =
+                if rule.saves_bp() { read_word(cfa.wrapping_add_signed(rule.second())) } else { state.bp };
+            (read_word(cfa - 8), bp)
+        };
+        return arrive(pc, cfa, bp, state.sp);
+    }
+    step_uncommon(rule, state, bounds)
+}
+
+/// The caller's state, unless it shows that there is no caller.
+#[inline(always)]
+fn arrive(pc: usize, sp: usize, bp: usize, callee_sp: usize) -> Next {
+    if pc == 0 {
+        return Next::End(End::Complete);
+    }
+    if sp <= callee_sp {
+        return Next::End(End::Unknown);
+    }
+    Next::Caller(State { location: Location::returning_to(pc), sp, bp })
+}
+
+#[inline(never)]
+fn step_uncommon(rule: PackedRule, state: State, bounds: &StackBounds) -> Next {
+    let saved = match Rule::from(rule) {
+        Rule::End => return Next::End(End::Complete),
+        Rule::General => return Next::End(End::General),
+        rule => saved_state(rule, state, bounds),
+    };
+    let Some(saved) = saved else { return Next::End(End::Unknown) };
+    // SAFETY: the frame is live, and these are the words of its own that its rule names.
+    let (pc, bp) = unsafe { (read_word(saved.pc), saved.bp.map_or(state.bp, |bp| read_word(bp))) };
+    match saved.sp {
+        CallerSp::Is(sp) => {
+            if Rule::from(rule) == Rule::None && !may_be_code(pc, state.location) {
+                return Next::End(End::Unknown);
+            }
+            arrive(pc, sp, bp, state.sp)
+        }
+        CallerSp::ReadFrom(_, sp) if pc != 0 && Rule::from(rule).is_signal() => {
+            Next::Caller(State { location: Location::interrupted_at(pc), sp, bp })
+        }
+        CallerSp::ReadFrom(_, sp) => arrive(pc, sp, bp, state.sp),
+    }
+}
+
+/// Where a frame keeps its caller's state.
+struct SavedState {
+    /// Address of the word with the return address (or the interrupted instruction's).
+    pc: usize,
+    /// Address of the word with the frame pointer, where it was saved.
+    bp: Option<usize>,
+    /// The stack pointer.
+    sp: CallerSp,
+}
+
+/// The caller's stack pointer.
+enum CallerSp {
+    /// It follows from the frame's own registers.
+    Is(usize),
+    /// It is the word at this address, which holds this value.
+    ReadFrom(usize, usize),
+}
+
+/// Where a frame with this rule keeps its caller's state. `None` where the frame pointer is needed and is not in
+/// line with the stack, so that nothing can be read by it.
+fn saved_state(rule: Rule, state: State, bounds: &StackBounds) -> Option<SavedState> {
+    let at = |base: usize, offset: i32| base.wrapping_add_signed(offset as isize);
+    let bp_in_line = state.bp.is_multiple_of(8) && state.bp >= state.sp.wrapping_sub(PAGE);
+    let above = |cfa: usize| cfa > state.sp && cfa.is_multiple_of(8);
+    match rule {
+        Rule::StackPointer { cfa, bp } => {
+            let cfa = at(state.sp, cfa);
+            Some(SavedState { pc: cfa - 8, bp: bp.map(|bp| at(cfa, bp)), sp: CallerSp::Is(cfa) })
+        }
+        Rule::FramePointer { cfa, bp } => {
+            let cfa = at(state.bp, cfa);
+            (bp_in_line && above(cfa)).then(|| SavedState {
+                pc: cfa - 8,
+                bp: bp.map(|bp| at(cfa, bp)),
+                sp: CallerSp::Is(cfa),
+            })
+        }
+        Rule::Realigned { cfa, bp } if bp_in_line => {
+            let word = at(state.bp, cfa);
+            // SAFETY: the frame is live and its rule says that the word is its own.
+            let cfa = unsafe { read_word(word) };
+            let bp = Some(at(state.bp, bp));
+            above(cfa).then_some(SavedState { pc: cfa - 8, bp, sp: CallerSp::ReadFrom(word, cfa) })
+        }
+        Rule::Signal { sp, bp } => {
+            let word = at(state.sp, sp);
+            // SAFETY: the kernel wrote the signal frame.
+            let sp = unsafe { read_word(word) };
+            Some(SavedState { pc: word + 8, bp: Some(at(state.sp, bp)), sp: CallerSp::ReadFrom(word, sp) })
+        }
+        Rule::None if bounds.allow(state.sp, state.bp) => {
+            Some(SavedState { pc: state.bp + 8, bp: Some(state.bp), sp: CallerSp::Is(state.bp + 16) })
+        }
+        _ => None,
+    }
+}
+
+/// Whether a word found by frame pointer can be a return address: it lies in a loaded object or, where `from` is
+/// generated code, near that.
+fn may_be_code(address: usize, from: Location) -> bool {
+    const CODE_CACHE: usize = 256 << 20;
+    const LOWEST: usize = 0x10000;
+    if address < LOWEST || address >> 47 != 0 {
+        return false;
+    }
+    modules::find(address - 1).is_some()
+        || (address.abs_diff(from.address()) < CODE_CACHE && modules::find(from.lookup_address()).is_none())
+}
+
+/// The kept chain, and room for the next.
+#[derive(Debug, Default)]
+pub struct Chain {
+    frames: Array<Frame>,
+    words: Array<Word>,
+    fresh: Array<NewFrame>,
+}
+
+// SAFETY: all-zero arrays are empty arrays.
+unsafe impl Zeroable for Chain {}
+
+/// What a walk needs besides the chain.
+pub struct Walk<'a> {
+    /// Rules by location.
+    pub rules: &'a mut RuleCache,
+    /// gimli's working memory.
+    pub workspace: &'a mut Workspace,
+    /// The heap's tree.
+    pub tree: &'a mut Tree,
+    /// Where a doubtful frame pointer may be followed.
+    pub bounds: StackBounds,
+}
+
+/// A chain that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Found {
+    /// Whether the chain may be compared next time (no frame in it needed all registers).
+    pub comparable: bool,
+    /// How the walk ended.
+    pub end: End,
+}
+
+impl Chain {
+    /// Forgets the kept chain.
+    pub fn clear(&mut self) {
+        self.frames.truncate(0);
+        self.words.truncate(0);
+        self.fresh.truncate(0);
+    }
+
+    /// Finds the chain of `entry`, as far as it differs from the kept one, by rules. `None` when out of memory.
+    ///
+    /// [`Chain::keep`] must follow; then the chain is the kept one.
+    ///
+    /// # Safety
+    /// `entry` is the state of a live frame of the calling thread.
+    pub unsafe fn find(&mut self, walk: &mut Walk<'_>, entry: State) -> Option<Found> {
+        self.fresh.truncate(0);
+        let mut state = entry;
+        // Kept frames from this index on are further in than `state`, or known to differ further out.
+        let mut candidates = self.frames.len();
+        loop {
+            while let Some(kept) = self.frames[..candidates].last() {
+                if kept.state.sp > state.sp {
+                    break;
+                }
+                if kept.state.sp == state.sp {
+                    if kept.state.location == state.location && (!kept.live || kept.state.bp == state.bp) {
+                        match self.compare(candidates - 1) {
+                            None => return Some(Found { comparable: true, end: End::Joint(candidates - 1) }),
+                            Some(differing) => candidates = differing,
+                        }
+                    }
+                    break;
+                }
+                candidates -= 1;
+            }
+            let Slot { key, rule } = walk.rules.lookup(walk.workspace, state.location)?;
+            if !self.fresh.push(NewFrame { state, rule, key }) {
+                return None;
+            }
+            match step(rule, state, &walk.bounds) {
+                Next::Caller(next) => state = next,
+                Next::End(End::General) => return self.find_generally(walk, entry),
+                Next::End(end) => return Some(Found { comparable: true, end }),
+            }
+        }
+    }
+
+    /// Compares the words of kept frame `index` and those further out with the stack. `None`: all equal.
+    /// Otherwise the index of the innermost frame that is no longer as it was.
+    #[inline]
+    fn compare(&self, index: usize) -> Option<usize> {
+        // SAFETY: the words were read by a walk that came through a frame in this state.
+        let left = unsafe { words::compare(&self.words[..self.frames[index].words_end as usize]) };
+        if left == 0 {
+            return None;
+        }
+        // The differing word is `left - 1`; the frame that it leads *from* is as it was, its caller is not.
+        Some(self.frames[..=index].partition_point(|frame| (frame.words_end as usize) < left))
+    }
+
+    /// Walks the whole chain with all registers.
+    #[cold]
+    #[inline(never)]
+    fn find_generally(&mut self, walk: &mut Walk<'_>, entry: State) -> Option<Found> {
+        self.clear();
+        let mut registers = Registers::here();
+        // Out of the monitor's own frames first.
+        while registers.state().sp != entry.sp || registers.state().location != entry.location {
+            if registers.state().sp > entry.sp || registers.step(walk.workspace) != Step::Caller {
+                // Our own frames could not be unwound: the innermost frame is all that is known.
+                let slot = walk.rules.lookup(walk.workspace, entry.location)?;
+                let frame = NewFrame { state: entry, rule: slot.rule, key: slot.key };
+                return self.fresh.push(frame).then_some(Found { comparable: false, end: End::Unknown });
+            }
+        }
+        let end = loop {
+            let state = registers.state();
+            let slot = walk.rules.lookup(walk.workspace, state.location)?;
+            if !self.fresh.push(NewFrame { state, rule: slot.rule, key: slot.key }) {
+                return None;
+            }
+            match registers.step(walk.workspace) {
+                Step::Caller => {}
+                Step::End => break End::Complete,
+                Step::NoInformation => match step(PackedRule::from(Rule::None), state, &walk.bounds) {
+                    Next::Caller(next) => registers.resume(next),
+                    Next::End(end) => break end,
+                },
+            }
+        };
+        Some(Found { comparable: false, end })
+    }
+
+    /// Takes the chain of `entry` from the reference unwinder instead. `None` when out of memory.
+    #[cold]
+    pub fn find_by_reference(&mut self, walk: &mut Walk<'_>, entry: State, trace: Trace) -> Option<Found> {
+        self.clear();
+        let mut room = true;
+        trace(entry.location.address(), &mut |address| {
+            let location = Location::returning_to(address);
+            room = walk.rules.lookup(walk.workspace, location).is_some_and(|Slot { key, rule }| {
+                self.fresh.push(NewFrame { state: State { location, ..entry }, rule, key })
+            });
+            room
+        });
+        let end = match self.fresh.last().map(|outermost| Rule::from(outermost.rule)) {
+            Some(Rule::None) => End::Unknown,
+            _ => End::Complete,
+        };
+        room.then_some(Found { comparable: false, end })
+    }
+
+    /// Makes what [`Chain::find`] found the kept chain and returns its calling context. `top` is the context that
+    /// a whole chain begins in. With `contexts` false no context is looked up or made.
+    pub fn keep(&mut self, walk: &mut Walk<'_>, found: Found, top: u32, contexts: bool) -> u32 {
+        let mut node = match found.end {
+            End::Joint(joint) => {
+                self.frames.truncate(joint + 1);
+                self.words.truncate(self.frames[joint].words_end as usize);
+                self.frames[joint].node
+            }
+            end => {
+                self.forget();
+                if end == End::Complete || !contexts || top == NO_NODE {
+                    top
+                } else {
+                    walk.tree.child(top, FrameKey::UNKNOWN)
+                }
+            }
+        };
+        let mut keeping = found.comparable;
+        for index in (0..self.fresh.len()).rev() {
+            let frame = self.fresh[index];
+            node = if contexts && node != NO_NODE { walk.tree.child(node, frame.key) } else { NO_NODE };
+            if keeping && !self.keep_frame(frame, node, &walk.bounds) {
+                keeping = false;
+                self.forget();
+            }
+        }
+        node
+    }
+
+    /// The calling context of the chain just kept, cut to its innermost `count` callers; whole where it has no
+    /// more than these. [`NO_NODE`] without memory.
+    pub fn truncated(&mut self, walk: &mut Walk<'_>, found: Found, top: u32, count: usize) -> u32 {
+        let kept = !self.frames.is_empty();
+        let length = if kept { self.frames.len() } else { self.fresh.len() };
+        let mut node = if length > count {
+            walk.tree.child_beyond_limit(top, FrameKey::TRUNCATED)
+        } else if found.end == End::Unknown {
+            walk.tree.child_beyond_limit(top, FrameKey::UNKNOWN)
+        } else {
+            top
+        };
+        for index in length.saturating_sub(count)..length {
+            let location = if kept {
+                self.frames[index].state.location
+            } else {
+                self.fresh[length - 1 - index].state.location
+            };
+            let Some(slot) = walk.rules.lookup(walk.workspace, location) else { return NO_NODE };
+            if node == NO_NODE {
+                return NO_NODE;
+            }
+            node = walk.tree.child_beyond_limit(node, slot.key);
+        }
+        node
+    }
+
+    /// Forgets the kept frames.
+    fn forget(&mut self) {
+        self.frames.truncate(0);
+        self.words.truncate(0);
+    }
+
+    /// Appends a frame, inside of those kept already. False without memory.
+    fn keep_frame(&mut self, frame: NewFrame, node: u32, bounds: &StackBounds) -> bool {
+        let outer_live = self.frames.last().is_some_and(|outer| outer.live);
+        let NewFrame { state, rule, .. } = frame;
+        let live = if rule.kind() == PackedRule::STACK_POINTER {
+            // The common case: a return address, and a frame pointer where it matters.
+            let cfa = state.sp.wrapping_add_signed(rule.first());
+            // SAFETY: the walk read these words a moment ago, in a frame that is still live.
+            let kept = unsafe {
+                self.words.push(Word::now(cfa - 8))
+                    && (!outer_live
+                        || !rule.saves_bp()
+                        || self.words.push(Word::now(cfa.wrapping_add_signed(rule.second()))))
+            };
+            if !kept {
+                return false;
+            }
+            outer_live && !rule.saves_bp()
+        } else {
+            match keep_words(&mut self.words, frame, outer_live, bounds) {
+                Some(live) => live,
+                None => return false,
+            }
+        };
+        self.frames.push(Frame { state, words_end: self.words.len() as u32, node, live })
+    }
+
+    /// The words of the kept chain, and whether the entry's frame pointer matters. `None` where no chain is kept.
+    pub fn proof(&self) -> Option<Proof<'_>> {
+        let frame = self.frames.last()?;
+        Some(Proof { words: &self.words[..frame.words_end as usize], live: frame.live })
+    }
+
+    /// Locations of the frames just walked, innermost first.
+    pub fn walked(&self) -> impl DoubleEndedIterator<Item = Location> + ExactSizeIterator + '_ {
+        self.fresh.iter().map(|frame| frame.state.location)
+    }
+}
+
+/// What a chain depends on besides its entry's location and stack pointer.
+#[derive(Debug, Clone, Copy)]
+pub struct Proof<'a> {
+    /// The stack words.
+    pub words: &'a [Word],
+    /// Whether the entry's frame pointer matters.
+    pub live: bool,
+}
+
+/// Appends the words that lead from a frame to its caller, outermost first. Returns whether the frame's own frame
+/// pointer matters; `None` without memory.
+#[inline(never)]
+fn keep_words(
+    list: &mut Array<Word>,
+    frame: NewFrame,
+    outer_live: bool,
+    bounds: &StackBounds,
+) -> Option<bool> {
+    let rule = Rule::from(frame.rule);
+    let by_frame_pointer = matches!(rule, Rule::FramePointer { .. } | Rule::Realigned { .. } | Rule::None);
+    let Some(saved) = saved_state(rule, frame.state, bounds) else { return Some(by_frame_pointer) };
+    let word = if let CallerSp::ReadFrom(word, _) = saved.sp { Some(word) } else { None };
+    // SAFETY: the walk read these words a moment ago, in frames that are still live.
+    let mut push = |address| list.push(unsafe { Word::now(address) });
+    let kept =
+        push(saved.pc) && word.is_none_or(&mut push) && saved.bp.is_none_or(|bp| !outer_live || push(bp));
+    kept.then_some(by_frame_pointer || (saved.bp.is_none() && outer_live))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_doubtful_frame_pointer_is_followed_on_known_ground_only() {
+        let bounds = StackBounds { low: 0x10000, high: 0x20000 };
+        assert!(bounds.allow(0x10100, 0x1fff0));
+        assert!(!bounds.allow(0x10100, 0x1fff8), "16 bytes must fit");
+        assert!(!bounds.allow(0x10100, 0x100f8), "below the stack pointer");
+        assert!(!bounds.allow(0x10100, 0x10104), "not aligned");
+        assert!(bounds.allow(0x8008, 0x8ff0), "the stack pointer's own page");
+        assert!(!bounds.allow(0x8008, 0x8ff8), "over the page's end");
+        assert!(!bounds.allow(0x8008, usize::MAX - 7));
+    }
+}

@@ -1,0 +1,243 @@
+//! The profile, from the heaps to the file's bytes. Allocates nothing.
+
+use core::sync::atomic::Ordering;
+
+use mprof_format::kinds::{Category, Counter, Frame, ModuleKind, Reason, Special};
+use mprof_format::write::{ModuleRef, ProcessRef, Sink, ThreadRef, WriteError, Writer};
+
+use crate::heap::{self, HeapView, PAUSE};
+use crate::location::{FrameKey, SPACE_ANONYMOUS, SPACE_MODULES, SPACE_SPECIAL, SPACE_THREAD};
+use crate::mark::Doing;
+use crate::process::{self, OPTIONS};
+use crate::records::{self, Tally};
+use crate::thread::Thread;
+use crate::{bins, events, modules, sys, threads};
+
+/// What the engine does not know about the process.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a, Arguments> {
+    /// Why the profile is written.
+    pub reason: Reason,
+    /// Signal number where that is the reason, else 0.
+    pub signal: u32,
+    /// Absolute path of the program.
+    pub program: &'a [u8],
+    /// Command line.
+    pub arguments: Arguments,
+    /// Parent's process id at the start.
+    pub parent: u32,
+}
+
+/// How long to wait for threads to leave their heaps, microseconds.
+const PATIENCE: u32 = 100_000;
+
+/// Other threads' heaps at rest. Threads go on when it is dropped.
+#[derive(Debug)]
+pub struct Rest(());
+
+impl Rest {
+    /// Asks all threads to stay out of their heaps, and waits until they are (100 ms at most: a thread that was
+    /// stopped within a hook is not waited for; its counts may then be off by its one event).
+    pub fn ask() -> Rest {
+        let own = Thread::current().attached().map(|(_, heap)| heap.cast_const());
+        for view in heap::all() {
+            view.attention().fetch_or(PAUSE, Ordering::SeqCst);
+        }
+        sys::barrier_everywhere();
+        let mut waited = 0;
+        for view in heap::all().filter(|view| Some(view.address()) != own) {
+            while matches!(view.mark().get(), Doing::Heap(_)) && waited < PATIENCE {
+                sys::sleep_microseconds(20);
+                waited += 20;
+            }
+        }
+        Rest(())
+    }
+}
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        for view in heap::all() {
+            view.attention().fetch_and(!PAUSE, Ordering::Release);
+        }
+    }
+}
+
+/// Writes the profile. `buffer`: see [`Writer::new`].
+///
+/// # Errors
+/// The sink's.
+pub fn write<'a, S: Sink, A>(sink: S, buffer: &mut [u8], facts: Facts<'_, A>) -> Result<S, S::Error>
+where
+    A: Iterator<Item = &'a [u8]>,
+{
+    let mut dump = Dump { writer: Writer::new(sink, buffer), modules: 0, threads: 0, contexts: 0 };
+    match dump.everything(facts) {
+        Ok(()) => dump.writer.finish().map_err(sink_error),
+        Err(error) => Err(error),
+    }
+}
+
+/// With a buffer of the required size, and entries in the required order, only the sink can fail; what the writer
+/// refuses for other reasons is left out.
+fn lenient<T: Default, E>(result: Result<T, WriteError<E>>) -> Result<T, E> {
+    match result {
+        Ok(value) => Ok(value),
+        Err(WriteError::Sink(error)) => Err(error),
+        Err(_) => Ok(T::default()),
+    }
+}
+
+fn sink_error<E>(error: WriteError<E>) -> E {
+    match error {
+        WriteError::Sink(error) => error,
+        _ => unreachable!("finishing writes one number"),
+    }
+}
+
+struct Dump<'a, S: Sink> {
+    writer: Writer<'a, S>,
+    /// Modules written.
+    modules: usize,
+    /// Thread records written.
+    threads: usize,
+    /// Contexts written.
+    contexts: u32,
+}
+
+impl<S: Sink> Dump<'_, S> {
+    fn everything<'a, A: Iterator<Item = &'a [u8]>>(&mut self, facts: Facts<'_, A>) -> Result<(), S::Error> {
+        lenient(self.writer.header(0))?;
+        lenient(self.writer.process(&ProcessRef {
+            pid: process::id(),
+            parent_pid: facts.parent,
+            program: facts.program,
+            start_unix_ns: process::start_unix(),
+            elapsed_ns: process::elapsed(),
+            reason: facts.reason,
+            signal: facts.signal,
+            depth_limit: OPTIONS.depth.load(Ordering::Relaxed),
+            reentrant_events: process::reentrant(),
+            unrecorded: process::unrecorded(),
+        }))?;
+        for argument in facts.arguments {
+            lenient(self.writer.argument(argument))?;
+        }
+        for view in heap::all() {
+            self.heap(view, facts.program)?;
+        }
+        self.unknown()?;
+        for index in 0..bins::COUNT {
+            let all = heap::all().map(HeapView::bins).chain(core::iter::once(&events::COMMON_BINS));
+            let bin = bins::sum(index, all);
+            if bin.allocs != 0 || bin.frees != 0 {
+                lenient(self.writer.bin(&bin))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Contexts and counters of one heap.
+    fn heap(&mut self, view: &HeapView, program: &[u8]) -> Result<(), S::Error> {
+        // What a node below this length refers to exists already, and is written first.
+        let length = view.tree().len();
+        self.modules(program)?;
+        self.threads()?;
+        let first = self.contexts;
+        let id = |node: u32| first + node - 1;
+        for index in 1..length {
+            let node = view.tree().node(index);
+            let parent = (node.parent != 0).then(|| id(node.parent));
+            lenient(self.writer.context(parent, frame(node.key)))?;
+            self.contexts += 1;
+        }
+        for chunk in records::chunks().filter(|chunk| chunk.owner().cast_const() == view.address()) {
+            for tally in chunk.tallies().filter(|tally| (1..length).contains(&tally.node)) {
+                self.counter(id(tally.node), &tally)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What was counted without a chain.
+    fn unknown(&mut self) -> Result<(), S::Error> {
+        if records::unknown_tallies().all(|tally| tally.allocs == 0) {
+            return Ok(());
+        }
+        let context = self.contexts;
+        lenient(self.writer.context(None, Frame::Special(Special::Unknown)))?;
+        self.contexts += 1;
+        for tally in records::unknown_tallies() {
+            self.counter(context, &tally)?;
+        }
+        Ok(())
+    }
+
+    fn counter(&mut self, context: u32, tally: &Tally) -> Result<(), S::Error> {
+        if tally.allocs == 0 {
+            return Ok(());
+        }
+        lenient(self.writer.counter(&Counter {
+            context,
+            category: Category::from_index(tally.category as u8),
+            allocs: tally.allocs,
+            bytes: tally.bytes,
+            frees: tally.frees,
+            freed_bytes: tally.freed_bytes,
+        }))
+    }
+
+    /// The modules that were not written yet.
+    fn modules(&mut self, program: &[u8]) -> Result<(), S::Error> {
+        for module in modules::all().skip(self.modules) {
+            let vdso = module.path.starts_with(b"linux-vdso.so") || module.path.starts_with(b"linux-gate.so");
+            lenient(self.writer.module(&ModuleRef {
+                kind: if vdso { ModuleKind::Vdso } else { ModuleKind::File },
+                path: if module.path.is_empty() { program } else { module.path },
+                build_id: module.build_id,
+                bias: module.bias as u64,
+                start: module.start as u64,
+                length: (module.end - module.start) as u64,
+            }))?;
+            self.modules += 1;
+        }
+        Ok(())
+    }
+
+    /// The thread records that were not written yet.
+    fn threads(&mut self) -> Result<(), S::Error> {
+        for thread in threads::all().skip(self.threads) {
+            let length = thread.name.iter().position(|&byte| byte == 0).unwrap_or(thread.name.len());
+            lenient(self.writer.thread(&ThreadRef {
+                name: &thread.name[..length],
+                tid: thread.id,
+                count: thread.count,
+                start: thread.start.map(frame).filter(|frame| match *frame {
+                    Frame::Code { module, .. } => (module as usize) < self.modules,
+                    Frame::Anonymous { .. } => true,
+                    _ => false,
+                }),
+            }))?;
+            self.threads += 1;
+        }
+        Ok(())
+    }
+}
+
+/// A frame key as the file has it.
+fn frame(key: FrameKey) -> Frame {
+    let location = key.location();
+    let interrupted = location.is_interrupted();
+    match key.space() {
+        SPACE_SPECIAL if key == FrameKey::UNKNOWN => Frame::Special(Special::Unknown),
+        SPACE_SPECIAL => Frame::Special(Special::Truncated),
+        SPACE_THREAD => Frame::Thread(key.value() as u32),
+        SPACE_ANONYMOUS => Frame::Anonymous { address: location.address() as u64, interrupted },
+        space => {
+            let number = space.saturating_sub(SPACE_MODULES);
+            let bias = modules::get(usize::from(number)).map_or(0, |module| module.bias);
+            let address = location.address().wrapping_sub(bias) as u64;
+            Frame::Code { module: u32::from(number), address, interrupted }
+        }
+    }
+}

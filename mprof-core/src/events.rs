@@ -1,0 +1,391 @@
+//! What the hooks do: allocations, frees and reallocations, counted once each.
+//!
+//! An allocation is counted after the real call, when it is known to have succeeded; a free before it, for after
+//! it the block may already be another thread's. A reallocation takes the header away before the real call, so
+//! that no valid header stays behind where the object was, and counts when it is known whether it succeeded.
+
+use core::sync::atomic::Ordering;
+
+use mprof_format::kinds::Category;
+
+use crate::bins::Bins;
+use crate::header::{self, HEADER, Header, OFFSET_LIMIT, SIZE_LIMIT};
+use crate::heap::{self, Freed, Heap};
+use crate::location::Location;
+use crate::mark::{Doing, Mark};
+use crate::nesting::{self, Nesting};
+use crate::page_objects;
+use crate::process::{self, OPTIONS};
+use crate::records;
+use crate::thread::Thread;
+use crate::unwind::{State, read_word};
+
+/// Registers at the entry of a hook.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Stack pointer: the address of the return address.
+    pub sp: usize,
+    /// Frame pointer register.
+    pub bp: usize,
+}
+
+impl Entry {
+    /// The state of the frame that called the hook.
+    ///
+    /// # Safety
+    /// The entry is that of a hook of the calling thread that has not returned.
+    #[inline(always)]
+    pub unsafe fn caller(&self) -> State {
+        // SAFETY: the return address is there until the hook returns.
+        let address = unsafe { read_word(self.sp) };
+        State { location: Location::returning_to(address), sp: self.sp + 8, bp: self.bp }
+    }
+}
+
+/// Counts what no heap counts: threads about to end, threads without memory for a heap, nested hooks.
+pub static COMMON_BINS: Bins = Bins::new();
+
+/// An allocation that is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Request {
+    /// Bytes asked for.
+    pub size: usize,
+    /// Distance from the real block to the object: a power of two, at least [`HEADER`]; the alignment where that
+    /// is more.
+    pub offset: usize,
+}
+
+impl Request {
+    /// A request without more than the usual alignment.
+    #[inline(always)]
+    pub fn plain(size: usize) -> Request {
+        Request { size, offset: HEADER }
+    }
+
+    /// Bytes to ask the real allocator for; `None` where they cannot be had, or the object could not be recorded.
+    #[inline(always)]
+    pub fn real_size(&self) -> Option<usize> {
+        (self.size < SIZE_LIMIT && self.offset <= OFFSET_LIMIT).then(|| self.size + self.offset)
+    }
+}
+
+/// Allocates through `real`, which is given the bytes to ask the real allocator for, and counts it.
+///
+/// # Safety
+/// `entry` is that of a hook of the calling thread that has not returned. `real` returns null or a block of the
+/// size that it was given, aligned to 16 bytes and to `request.offset`.
+#[inline(always)]
+pub unsafe fn allocate(entry: Entry, request: Request, real: impl Fn(usize) -> *mut u8) -> *mut u8 {
+    let Some(real_size) = request.real_size() else { return real(request.size) };
+    let Some((mark, heap)) = Thread::current().ready() else {
+        // SAFETY: as the caller vouches.
+        return unsafe { allocate_unready(entry, request, &real) };
+    };
+    mark.set(Doing::Real(entry.sp));
+    let block = real(real_size);
+    if block.is_null() {
+        mark.set(Doing::Program);
+        return block;
+    }
+    mark.set(Doing::Heap(entry.sp));
+    // SAFETY: the mark says that the thread is in its heap; the block is ours.
+    let object = unsafe { record(&mut *heap, entry, block, request) };
+    mark.set(Doing::Program);
+    object
+}
+
+/// Counts a fresh block in the heap and writes its header.
+///
+/// # Safety
+/// As for [`Heap::allocate`]; `block` is as `real` gives it in [`allocate`].
+#[inline(always)]
+unsafe fn record(heap: &mut Heap, entry: Entry, block: *mut u8, request: Request) -> *mut u8 {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let caller = entry.caller();
+        let record = heap.allocate(caller, request.size);
+        if OPTIONS.verify.load(Ordering::Relaxed) {
+            crate::reference::check(heap, caller, record);
+        }
+        write_header(block, request, record, heap.birth())
+    }
+}
+
+/// Writes the header of an object in `block`; returns the object.
+///
+/// # Safety
+/// The block is ours and large enough.
+#[inline(always)]
+unsafe fn write_header(block: *mut u8, request: Request, record: u32, birth: u32) -> *mut u8 {
+    let offset_log2 = request.offset.trailing_zeros();
+    // SAFETY: the object lies in the block, at least a header's length from its start.
+    unsafe {
+        let object = block.add(request.offset);
+        if page_objects::on_page_start(object as usize) {
+            page_objects::insert(object as usize);
+        }
+        header::write(object, Header { size: request.size, record, offset_log2, birth });
+        object
+    }
+}
+
+/// [`allocate`] for a thread that is not in the program, or has no heap.
+#[cold]
+#[inline(never)]
+unsafe fn allocate_unready(entry: Entry, request: Request, real: &dyn Fn(usize) -> *mut u8) -> *mut u8 {
+    let real_size = request.size + request.offset;
+    match situation(entry) {
+        Situation::Ready(mark, heap) => {
+            let before = mark.get();
+            mark.set(Doing::Real(entry.sp));
+            let block = real(real_size);
+            let object = if block.is_null() {
+                block
+            } else {
+                mark.set(Doing::Heap(entry.sp));
+                // SAFETY: as in `allocate`.
+                unsafe { record(&mut *heap, entry, block, request) }
+            };
+            mark.set(before);
+            object
+        }
+        Situation::InAllocator => real(request.size),
+        Situation::NoHeap => {
+            let block = real(real_size);
+            if block.is_null() {
+                return block;
+            }
+            // SAFETY: the block is ours.
+            unsafe { record_without_chain(block, request) }
+        }
+    }
+}
+
+/// Counts a block under `[unknown]`.
+unsafe fn record_without_chain(block: *mut u8, request: Request) -> *mut u8 {
+    let category = Category::of_size(request.size as u64).index();
+    let record = records::allocate_unknown(u32::from(category), request.size as u64);
+    COMMON_BINS.allocate_shared(request.size);
+    // SAFETY: the caller's block.
+    unsafe { write_header(block, request, record, 0) }
+}
+
+/// What an event may use.
+enum Situation {
+    /// The thread's heap, which nothing else uses now. Its mark is to be put back as it was.
+    Ready(&'static Mark, *mut Heap),
+    /// Nothing: the call comes from within the real allocator, which counts as one with the call that it serves.
+    InAllocator,
+    /// No heap; the event is to be counted without a chain.
+    NoHeap,
+}
+
+/// Finds out what an event of a thread that is not simply in the program may use.
+#[cold]
+fn situation(entry: Entry) -> Situation {
+    let thread = Thread::current();
+    if thread.is_ending() {
+        return Situation::NoHeap;
+    }
+    let Some((mark, heap)) = thread.attached() else { return first_event() };
+    match mark.get() {
+        Doing::Program => Situation::Ready(mark, heap),
+        Doing::Nothing => {
+            process::become_child();
+            first_event()
+        }
+        doing @ (Doing::Real(sp) | Doing::Heap(sp)) => {
+            let in_heap = matches!(doing, Doing::Heap(_));
+            match nesting::of(entry.sp, sp) {
+                Nesting::Stale => {
+                    mark.set(Doing::Program);
+                    Situation::Ready(mark, heap)
+                }
+                Nesting::Signal if !in_heap => Situation::Ready(mark, heap),
+                Nesting::Direct if !in_heap => Situation::InAllocator,
+                _ => {
+                    process::count_reentrant();
+                    Situation::NoHeap
+                }
+            }
+        }
+    }
+}
+
+/// A thread's first event.
+fn first_event() -> Situation {
+    process::start(0);
+    match Thread::attach() {
+        Some((mark, heap)) => Situation::Ready(mark, heap),
+        None => {
+            process::count_unrecorded();
+            Situation::NoHeap
+        }
+    }
+}
+
+/// A pointer that the program gave us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pointer {
+    /// An object of ours that is alive.
+    Ours(Header),
+    /// Not ours; it is the real allocator's to judge.
+    Foreign,
+    /// An object of ours that was freed a short while ago: the real allocator is to judge the real block.
+    Freed(Freed),
+}
+
+/// Whose pointer this is. Not for null.
+///
+/// # Safety
+/// The pointer came from an allocator, or the program is in error and the real allocator would read the words
+/// before it as well.
+#[inline(always)]
+pub unsafe fn identify(object: *const u8) -> Pointer {
+    let address = object as usize;
+    if !address.is_multiple_of(HEADER)
+        || (page_objects::on_page_start(address) && !page_objects::contains(address))
+    {
+        return Pointer::Foreign;
+    }
+    // SAFETY: the header is on the object's own page, or the object is known to be ours.
+    match unsafe { header::read(object) } {
+        Some(header) if records::was_issued(header.record) => Pointer::Ours(header),
+        _ => identify_headless(object),
+    }
+}
+
+/// Whose pointer this is, given that it has no header.
+#[cold]
+#[inline(never)]
+fn identify_headless(object: *const u8) -> Pointer {
+    let address = object as usize;
+    let Some(freed) = heap::all().find_map(|heap| heap.find_freed(address)) else { return Pointer::Foreign };
+    // A block that the C library has since handed out past us may begin where the object was. Then the word
+    // before it is its size; a freed object has a list pointer, a key or what is left of our header there.
+    const LARGEST_BLOCK: usize = 1 << 40;
+    // SAFETY: on the object's own page: page-aligned objects leave the ring when they are freed.
+    let before = unsafe { read_word(address - 8) };
+    if (32..LARGEST_BLOCK).contains(&before) { Pointer::Foreign } else { Pointer::Freed(freed) }
+}
+
+/// Counts the free of an object of ours and takes its header away. Returns its real block, which the caller must
+/// then free.
+///
+/// # Safety
+/// `object` is alive and ours, with this header, and `entry` is that of a hook of the calling thread.
+#[inline(always)]
+pub unsafe fn free(entry: Entry, object: *mut u8, header: Header) -> *mut u8 {
+    match Thread::current().ready() {
+        // SAFETY: the thread is in the program, so nothing else uses its heap.
+        Some((_, heap)) => count_free(unsafe { &mut *heap }, object, header),
+        None => free_unready(entry, object, header),
+    }
+    // SAFETY: the object is ours, and dead from here on.
+    unsafe {
+        header::clear(object);
+        if page_objects::on_page_start(object as usize) {
+            page_objects::remove(object as usize);
+        }
+        object.sub(header.offset())
+    }
+}
+
+/// Counts a free in the heap of the calling thread.
+#[inline(always)]
+fn count_free(heap: &mut Heap, object: *mut u8, header: Header) {
+    if records::free(header.record, header.size as u64, heap) {
+        heap.bins.free(header.size);
+    }
+    heap.freed.push(Freed {
+        object: object as usize,
+        record: header.record,
+        offset_log2: header.offset_log2,
+    });
+}
+
+#[cold]
+#[inline(never)]
+fn free_unready(entry: Entry, object: *mut u8, header: Header) {
+    match situation(entry) {
+        // SAFETY: nothing else uses the heap.
+        Situation::Ready(_, heap) => count_free(unsafe { &mut *heap }, object, header),
+        Situation::InAllocator | Situation::NoHeap => {
+            if records::free(header.record, header.size as u64, core::ptr::null()) {
+                COMMON_BINS.free_shared(header.size);
+            }
+        }
+    }
+}
+
+/// Reallocates an object of ours through `real`, which is given the real block and the bytes to ask for, and
+/// counts it as a free of the old object and an allocation of the new one. Null where `real` gives null: then
+/// the old object is as it was.
+///
+/// # Safety
+/// As for [`allocate`] and [`free`]; `real` is as realloc(3) with a size that is not 0.
+pub unsafe fn reallocate(
+    entry: Entry,
+    object: *mut u8,
+    header: Header,
+    size: usize,
+    real: impl Fn(*mut u8, usize) -> *mut u8,
+) -> *mut u8 {
+    let request = Request { size, offset: header.offset() };
+    let Some(real_size) = request.real_size() else {
+        // No allocator has that much: the call fails and sets errno.
+        // SAFETY: the object's real block.
+        return real(unsafe { object.sub(header.offset()) }, usize::MAX / 2 - HEADER);
+    };
+    // SAFETY: the object is ours.
+    let block = unsafe {
+        header::clear(object);
+        object.sub(header.offset())
+    };
+    let at_page = page_objects::on_page_start(object as usize);
+    if at_page {
+        page_objects::remove(object as usize);
+    }
+    let situation = match Thread::current().ready() {
+        Some((mark, heap)) => Situation::Ready(mark, heap),
+        None => self::situation(entry),
+    };
+    let restore = if let Situation::Ready(mark, _) = situation {
+        let before = mark.get();
+        mark.set(Doing::Real(entry.sp));
+        Some((mark, before))
+    } else {
+        None
+    };
+    let moved = real(block, real_size);
+    let result = if moved.is_null() {
+        // SAFETY: the object was left where it was.
+        unsafe {
+            if at_page {
+                page_objects::insert(object as usize);
+            }
+            header::clear(object); // clearing twice restores
+        }
+        moved
+    } else if let Situation::Ready(mark, heap) = situation {
+        mark.set(Doing::Heap(entry.sp));
+        // SAFETY: as in `allocate`; the old object is gone.
+        unsafe {
+            let heap = &mut *heap;
+            if records::free(header.record, header.size as u64, heap) {
+                heap.bins.free(header.size);
+            }
+            record(heap, entry, moved, request)
+        }
+    } else {
+        if records::free(header.record, header.size as u64, core::ptr::null()) {
+            COMMON_BINS.free_shared(header.size);
+        }
+        // SAFETY: the moved block is ours.
+        unsafe { record_without_chain(moved, request) }
+    };
+    if let Some((mark, before)) = restore {
+        mark.set(before);
+    }
+    result
+}

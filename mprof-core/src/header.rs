@@ -1,0 +1,181 @@
+//! The 16 bytes before every object: what was asked for, where it is counted, and a proof that they are ours.
+//!
+//! ```text
+//! word 0   bits  0–43  size as asked for, bytes
+//!          bits 44–63  birth, low 20 bits
+//! word 1   bits  0–27  counter record (never 0)
+//!          bits 28–32  log2 of the distance from the real block to the object, bytes (4 = the header alone)
+//!          bits 33–35  flags (0)
+//!          bits 36–39  birth, high 4 bits
+//!          bits 40–63  check: hash of the object's address, word 0, the rest of word 1 and the process's secret
+//! ```
+//!
+//! *Birth* is the bytes-allocated clock in ticks of 1 KiB, modulo 2²⁴. The check makes the header safe to look
+//! for before any pointer: a pointer whose check fails is not ours.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// Length of a header, bytes; also the smallest distance from the real block to the object.
+pub const HEADER: usize = 16;
+
+/// Objects of this size or more are not recorded: the size would not fit.
+pub const SIZE_LIMIT: usize = 1 << 44;
+
+/// The largest distance from real block to object that a header can say, bytes.
+pub const OFFSET_LIMIT: usize = 1 << 31;
+
+const SIZE_BITS: u32 = 44;
+const SIZE_MASK: u64 = (1 << SIZE_BITS) - 1;
+const RECORD_MASK: u64 = (1 << 28) - 1;
+const CHECK_SHIFT: u32 = 40;
+
+/// Per-process secret of the check. Set once, before the first header is written.
+static SECRET: AtomicU64 = AtomicU64::new(0x9e37_79b9_7f4a_7c15);
+
+/// Sets the secret. Headers written before are ours no longer.
+pub fn set_secret(secret: u64) {
+    SECRET.store(secret, Ordering::Relaxed);
+}
+
+/// What a header says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Size as asked for, bytes; under [`SIZE_LIMIT`].
+    pub size: usize,
+    /// Counter record that the object is counted in.
+    pub record: u32,
+    /// log2 of the distance from the real block to the object.
+    pub offset_log2: u32,
+    /// Birth, in KiB of allocation, modulo 2²⁴.
+    pub birth: u32,
+}
+
+impl Header {
+    /// Distance from the real block to the object, bytes.
+    #[inline]
+    pub fn offset(&self) -> usize {
+        1 << self.offset_log2
+    }
+}
+
+/// The check for an object at `address` whose header holds these words (the check's own bits left out).
+#[inline(always)]
+fn check(address: usize, word0: u64, word1: u64) -> u64 {
+    let mixed =
+        (address as u64 ^ SECRET.load(Ordering::Relaxed)).wrapping_add(word0.rotate_left(20)) ^ (word1 << 24);
+    let wide = u128::from(mixed) * 0xa076_1d64_78bd_642f_u128;
+    ((wide >> 64) as u64 ^ wide as u64) >> CHECK_SHIFT
+}
+
+/// Writes the header of `object`.
+///
+/// # Safety
+/// The 16 bytes before `object` belong to the block that the object lies in and are not in use; `object` is
+/// 16-byte aligned.
+#[inline(always)]
+pub unsafe fn write(object: *mut u8, header: Header) {
+    let word0 = header.size as u64 | u64::from(header.birth) << SIZE_BITS;
+    let word1 = u64::from(header.record)
+        | u64::from(header.offset_log2) << 28
+        | u64::from(header.birth >> 20 & 0xf) << 36;
+    let word1 = word1 | check(object as usize, word0, word1) << CHECK_SHIFT;
+    // SAFETY: the caller owns these 16 bytes.
+    unsafe {
+        let words = object.cast::<u64>().sub(2);
+        words.write(word0);
+        words.add(1).write(word1);
+    }
+}
+
+/// Reads the header of `object`; `None` where its check fails: then the pointer is not ours, or freed already.
+///
+/// # Safety
+/// The 16 bytes before `object` are readable.
+#[inline(always)]
+pub unsafe fn read(object: *const u8) -> Option<Header> {
+    // SAFETY: the caller vouches for these 16 bytes; their alignment is not relied upon.
+    let (word0, word1) = unsafe {
+        let words = object.cast::<u64>().sub(2);
+        (words.read_unaligned(), words.add(1).read_unaligned())
+    };
+    let rest = word1 & ((1 << CHECK_SHIFT) - 1);
+    if word1 >> CHECK_SHIFT != check(object as usize, word0, rest) {
+        return None;
+    }
+    let header = Header {
+        size: (word0 & SIZE_MASK) as usize,
+        record: (word1 & RECORD_MASK) as u32,
+        offset_log2: (word1 >> 28 & 0x1f) as u32,
+        birth: (word0 >> SIZE_BITS) as u32 | ((word1 >> 36 & 0xf) as u32) << 20,
+    };
+    (header.offset_log2 >= 4 && header.record != 0).then_some(header)
+}
+
+/// Makes the header of `object` fail its check from now on.
+///
+/// # Safety
+/// As for [`write`].
+#[inline(always)]
+pub unsafe fn clear(object: *mut u8) {
+    // SAFETY: the caller owns these bytes.
+    unsafe {
+        let word1 = object.cast::<u64>().sub(1);
+        word1.write(word1.read() ^ 0xffff_ff00_0000_0000);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[repr(align(16))]
+    struct Block([u8; 48]);
+
+    #[test]
+    fn what_is_written_is_read() {
+        for size in [0, 1, 204, 1 << 31, SIZE_LIMIT - 1] {
+            for offset_log2 in [4, 5, 12, 31] {
+                for birth in [0, 0x12_3456, 0xff_ffff] {
+                    let header = Header { size, record: 0xfff_ffff, offset_log2, birth };
+                    let mut block = Block([0; 48]);
+                    // SAFETY: the object lies 16 bytes into the block.
+                    unsafe {
+                        let object = block.0.as_mut_ptr().add(16);
+                        write(object, header);
+                        assert_eq!(read(object), Some(header));
+                        clear(object);
+                        assert_eq!(read(object), None);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_header_is_good_at_its_own_address_only() {
+        let mut block = Block([0; 48]);
+        // SAFETY: all within the block.
+        unsafe {
+            let object = block.0.as_mut_ptr().add(16);
+            write(object, Header { size: 100, record: 7, offset_log2: 4, birth: 1 });
+            object.add(16).sub(16).copy_from(object.sub(16), 16);
+            assert_eq!(read(object.add(16)), None);
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_is_noticed() {
+        let mut block = Block([0; 48]);
+        // SAFETY: all within the block.
+        unsafe {
+            let object = block.0.as_mut_ptr().add(16);
+            write(object, Header { size: 100, record: 7, offset_log2: 4, birth: 1 });
+            for bit in 0..128 {
+                let byte = object.sub(16).add(bit / 8);
+                *byte ^= 1 << (bit % 8);
+                assert_eq!(read(object), None, "bit {bit}");
+                *byte ^= 1 << (bit % 8);
+            }
+        }
+    }
+}

@@ -1,0 +1,456 @@
+//! A thread's heap: the tree of its calling contexts, its counters, and what finding its chains needs.
+//!
+//! A thread changes its own heap only, without locks. A heap outlives its thread: the next new thread takes it
+//! over, so there are as many heaps as threads at once, not as threads ever.
+
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+use mprof_format::kinds::Category;
+
+use crate::arena::{Zeroable, new_zeroed};
+use crate::bins::Bins;
+use crate::chain::{Chain, End, Found, StackBounds, Walk};
+use crate::location::{FrameKey, Location};
+use crate::mark::{self, Mark};
+use crate::memo::{Entry, Memo, Miss};
+use crate::process::{self, OPTIONS};
+use crate::records::{self, Chunk, Record};
+use crate::reference;
+use crate::sys;
+use crate::thread::control_block;
+use crate::threads::{self, Start};
+use crate::tree::{NO_NODE, Tree};
+use crate::unwind::State;
+use crate::unwind::cache::RuleCache;
+use crate::unwind::eh_frame::{self, Workspace};
+
+/// Attention bit: code may have been unloaded; what was derived from code addresses is to be forgotten.
+pub const NEW_GENERATION: u32 = 1;
+/// Attention bit: a dump wants the heap to rest.
+pub const PAUSE: u32 = 2;
+
+/// Chains that a memo keeps at most: about as many as stay in the second-level cache.
+const MOST_CHAINS: usize = 2048;
+/// Callers kept of a chain when there are too many contexts (the paper's partial call chain).
+const PARTIAL: usize = 5;
+
+/// A thread's heap.
+pub struct Heap {
+    /// What others ask of the owner: [`NEW_GENERATION`], [`PAUSE`].
+    attention: AtomicU32,
+    /// Generation that chain, memo and rules are of.
+    generation: u32,
+    /// Bytes allocated by the threads that had this heap: the birth clock.
+    clock: u64,
+    memo: Memo,
+    chain: Chain,
+    rules: RuleCache,
+    /// Chunk that new counter records come from; null before the first.
+    chunk: *const Chunk,
+    /// Context that the present thread's chains begin in; [`NO_NODE`] before its first.
+    top: u32,
+    /// Thread record that `top` is for.
+    record: u32,
+    bounds: StackBounds,
+    /// Objects freed last.
+    pub freed: FreedRing,
+    /// Allocations and frees by size.
+    pub bins: Bins,
+    tree: Tree,
+    workspace: Workspace,
+    mark: *const Mark,
+    /// Thread that has the heap; 0: none, it can be taken over.
+    owner: AtomicU32,
+    /// The heap made before this one.
+    next: *const Heap,
+}
+
+// SAFETY: every part is valid as zeros, or set by `create` before the heap is used.
+unsafe impl Zeroable for Heap {}
+
+/// All heaps of this process, the latest first.
+static HEAPS: AtomicPtr<Heap> = AtomicPtr::new(null_mut());
+
+/// All heaps of this process.
+pub fn all() -> impl Iterator<Item = &'static HeapView> {
+    let mut next = HEAPS.load(Ordering::Acquire).cast_const();
+    core::iter::from_fn(move || {
+        // SAFETY: heaps are published whole and never freed. Through the view only parts that may be read while
+        // the owner works can be reached.
+        let heap = unsafe { next.as_ref() }?;
+        next = heap.next;
+        Some(HeapView::of(heap))
+    })
+}
+
+/// What others than its owner may see of a heap.
+#[repr(transparent)]
+pub struct HeapView(Heap);
+
+impl HeapView {
+    fn of(heap: &Heap) -> &HeapView {
+        // SAFETY: a transparent wrapper.
+        unsafe { &*(&raw const *heap).cast::<HeapView>() }
+    }
+
+    /// What is asked of the owner.
+    pub fn attention(&self) -> &AtomicU32 {
+        &self.0.attention
+    }
+
+    /// The owner's mark.
+    pub fn mark(&self) -> &Mark {
+        // SAFETY: a published heap has a mark, and marks are never freed.
+        unsafe { &*self.0.mark }
+    }
+
+    /// The tree; nodes below its length may be read.
+    pub fn tree(&self) -> &Tree {
+        &self.0.tree
+    }
+
+    /// Allocations and frees by size.
+    pub fn bins(&self) -> &Bins {
+        &self.0.bins
+    }
+
+    /// The heap, to be compared with the owner of a chunk.
+    pub fn address(&self) -> *const Heap {
+        &raw const self.0
+    }
+
+    /// What the ring of freed objects says of an object, if it is in it.
+    pub fn find_freed(&self, object: usize) -> Option<Freed> {
+        self.0.freed.find(object)
+    }
+}
+
+/// A heap for the calling thread: one that a thread has given up, or a new one. `None` without memory.
+pub fn acquire() -> Option<(&'static Mark, *mut Heap)> {
+    let id = sys::thread_id();
+    for view in all() {
+        let free = view.0.owner.load(Ordering::Relaxed) == 0;
+        if free && view.0.owner.compare_exchange(0, id, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            let heap = view.address().cast_mut();
+            // SAFETY: this thread is the owner now, and it alone changes the heap from here on.
+            unsafe { (*heap).begin_thread() };
+            // SAFETY: marks are never freed.
+            return Some((unsafe { &*view.0.mark }, heap));
+        }
+    }
+    create(id)
+}
+
+fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
+    let mark = mark::create()?;
+    let heap = new_zeroed::<Heap>()?;
+    // SAFETY: the memory is the heap's, which no one else knows yet.
+    unsafe { Workspace::start(&raw mut heap.workspace) };
+    if !heap.tree.start(OPTIONS.contexts.load(Ordering::Relaxed)) {
+        return None;
+    }
+    heap.mark = mark;
+    heap.memo.set_limit(MOST_CHAINS);
+    heap.generation = process::generation();
+    heap.owner.store(id, Ordering::Relaxed);
+    heap.begin_thread();
+    let heap: *mut Heap = heap;
+    let mut first = HEAPS.load(Ordering::Acquire);
+    loop {
+        // SAFETY: the heap is not published yet.
+        unsafe { (*heap).next = first };
+        match HEAPS.compare_exchange(first, heap, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => break,
+            Err(other) => first = other,
+        }
+    }
+    // A step between reading the generation and being on the list has not reached this heap.
+    // SAFETY: the attention word may be written by anyone.
+    unsafe { (*heap).attention.fetch_or(NEW_GENERATION, Ordering::Relaxed) };
+    Some((mark, heap))
+}
+
+/// Gives a heap up, for the next new thread.
+///
+/// # Safety
+/// The heap came from [`acquire`], and the calling thread does not use it any more.
+pub unsafe fn release(heap: *mut Heap) {
+    // SAFETY: heaps are never freed.
+    let heap = unsafe { &*heap };
+    threads::note_name(heap.record);
+    heap.owner.store(0, Ordering::Release);
+}
+
+/// In a child after a fork: the heaps of before are its parent's.
+pub fn forget_all() {
+    HEAPS.store(null_mut(), Ordering::Relaxed);
+}
+
+impl Heap {
+    /// A new thread has taken the heap over.
+    fn begin_thread(&mut self) {
+        self.top = NO_NODE;
+        self.chain.clear();
+        self.bounds = StackBounds::default();
+    }
+
+    /// The owner's birth clock, in KiB of allocation.
+    #[inline(always)]
+    pub fn birth(&self) -> u32 {
+        (self.clock >> 10) as u32 & 0xff_ffff
+    }
+
+    /// Counts an allocation of `size` bytes by the chain that `entry` is the innermost frame of. Returns the
+    /// number of its counter record.
+    ///
+    /// # Safety
+    /// `entry` is the state of a live frame of the calling thread, which owns the heap and has marked itself as
+    /// being in it.
+    #[inline(always)]
+    pub unsafe fn allocate(&mut self, entry: State, size: usize) -> u32 {
+        if self.attention.load(Ordering::Relaxed) != 0 {
+            self.attend();
+        }
+        self.clock += size as u64;
+        self.bins.allocate(size);
+        let category = Category::of_size(size as u64).index();
+        // SAFETY: as the caller vouches.
+        let found = match unsafe { self.memo.find(&entry) } {
+            Ok(known) => {
+                // SAFETY: records are never freed.
+                let counters = unsafe { known.counters.as_ref() };
+                if known.category() == category
+                    && let Some(counters) = counters
+                {
+                    counters.allocs.add_owned(1);
+                    counters.bytes.add_owned(size as u64);
+                    return known.record;
+                }
+                Ok(&raw mut *known)
+            }
+            Err(miss) => Err(miss),
+        };
+        // SAFETY: as the caller vouches.
+        unsafe { self.allocate_elsewhere(entry, size, category, found) }
+    }
+
+    /// The same, for a chain (or a category at it) that the memo does not know.
+    ///
+    /// # Safety
+    /// As for [`Heap::allocate`]; `found` is of this memo, just now.
+    #[inline(never)]
+    unsafe fn allocate_elsewhere(
+        &mut self,
+        entry: State,
+        size: usize,
+        category: u8,
+        found: Result<*mut Entry, Miss>,
+    ) -> u32 {
+        let (node, worth_keeping) = match found {
+            // SAFETY: the memo was not changed since.
+            Ok(known) => (unsafe { (*known).node() }, false),
+            // SAFETY: as the caller vouches.
+            Err(_) => unsafe { self.context(entry) },
+        };
+        let Some((number, counters)) = self.record(node, category) else {
+            return records::allocate_unknown(u32::from(category), size as u64);
+        };
+        counters.allocs.add_owned(1);
+        counters.bytes.add_owned(size as u64);
+        let counted = (number, &raw const *counters, category);
+        match found {
+            // SAFETY: as above.
+            Ok(known) => unsafe { (*known).set_counted(counted) },
+            Err(miss) if worth_keeping => {
+                if let Some(proof) = self.chain.proof() {
+                    self.memo.insert(miss, &entry, proof, node, counted);
+                }
+            }
+            Err(_) => {}
+        }
+        number
+    }
+
+    /// The calling context of `entry`, by walking what cannot be proved unchanged ([`NO_NODE`] without memory), and
+    /// whether it may be put into the memo.
+    unsafe fn context(&mut self, entry: State) -> (u32, bool) {
+        let depth = OPTIONS.depth.load(Ordering::Relaxed) as usize;
+        let mut walk = Walk {
+            rules: &mut self.rules,
+            workspace: &mut self.workspace,
+            tree: &mut self.tree,
+            bounds: self.bounds,
+        };
+        let found = match reference::get() {
+            Some(trace) if OPTIONS.reference.load(Ordering::Relaxed) => {
+                self.chain.find_by_reference(&mut walk, entry, trace)
+            }
+            // SAFETY: as the caller vouches.
+            _ => unsafe { self.chain.find(&mut walk, entry) },
+        };
+        let Some(found) = found else { return (NO_NODE, false) };
+        if self.top == NO_NODE {
+            self.find_top(found, entry);
+        }
+        let mut walk = Walk {
+            rules: &mut self.rules,
+            workspace: &mut self.workspace,
+            tree: &mut self.tree,
+            bounds: self.bounds,
+        };
+        let mut node = self.chain.keep(&mut walk, found, self.top, depth == 0);
+        if depth != 0 {
+            node = self.chain.truncated(&mut walk, found, self.top, depth);
+        } else if node == NO_NODE {
+            node = self.chain.truncated(&mut walk, found, self.top, PARTIAL);
+        }
+        (node, node != NO_NODE && found.comparable)
+    }
+
+    /// Finds out where the thread began, by its first chain, and makes the top of its tree.
+    #[cold]
+    #[inline(never)]
+    fn find_top(&mut self, found: Found, entry: State) {
+        let first = sys::thread_id() == process::id();
+        self.bounds = if first {
+            // The first thread's stack lies apart from all other mappings; the kernel keeps 1 MiB free below.
+            const FIRST_STACK: usize = 64 << 20;
+            let high = process::first_stack_end();
+            StackBounds { low: high.saturating_sub(FIRST_STACK), high }
+        } else {
+            StackBounds { low: entry.sp & !(sys::PAGE - 1), high: control_block() }
+        };
+        let start = if first {
+            Start::First
+        } else if found.end == End::Complete {
+            // Outermost first: clone, start_thread, the function given to pthread_create.
+            match self.chain.walked().rev().nth(2).and_then(eh_frame::function_start) {
+                Some(address) => {
+                    let location = Location::interrupted_at(address);
+                    match self.rules.lookup(&mut self.workspace, location) {
+                        Some(slot) => Start::In(slot.key),
+                        None => Start::Anywhere,
+                    }
+                }
+                None => Start::Anywhere,
+            }
+        } else {
+            Start::Anywhere
+        };
+        let record = threads::enter(start, OPTIONS.each_thread.load(Ordering::Relaxed));
+        if record != self.record {
+            // What the memo knows ends in another thread's top.
+            self.memo.clear();
+            self.record = record;
+        }
+        self.top = self.tree.child_beyond_limit(NO_NODE, FrameKey::thread(record));
+    }
+
+    /// The counter record of a context and category, made now if need be. `None` without memory.
+    fn record(&mut self, node: u32, category: u8) -> Option<(u32, &'static Record)> {
+        if node == NO_NODE {
+            return None;
+        }
+        let latest = self.tree.node(node).record;
+        if let Some(found) = records::for_category(latest, u32::from(category)) {
+            return Some(found);
+        }
+        let owner: *mut Heap = &raw mut *self;
+        // SAFETY: chunks are never freed.
+        let mut chunk: Option<&'static Chunk> = unsafe { self.chunk.as_ref() };
+        let issued = loop {
+            match chunk.and_then(|chunk| chunk.issue(node, u32::from(category), latest)) {
+                Some(issued) => break issued,
+                None => {
+                    let fresh = Chunk::create(owner)?;
+                    self.chunk = fresh;
+                    chunk = Some(fresh);
+                }
+            }
+        };
+        self.tree.node_mut(node).record = issued.0;
+        Some(issued)
+    }
+
+    /// Does what others asked for.
+    #[cold]
+    #[inline(never)]
+    fn attend(&mut self) {
+        // SAFETY: a heap in use has a mark, and marks are never freed.
+        let mark = unsafe { &*self.mark };
+        let doing = mark.get();
+        while self.attention.load(Ordering::Acquire) & PAUSE != 0 {
+            mark.set(crate::mark::Doing::Program);
+            sys::sleep_microseconds(50);
+            mark.set(doing);
+        }
+        if self.attention.fetch_and(!NEW_GENERATION, Ordering::AcqRel) & NEW_GENERATION != 0 {
+            let generation = process::generation();
+            if generation != self.generation {
+                self.generation = generation;
+                self.chain.clear();
+                self.memo.clear();
+                self.rules.clear();
+            }
+        }
+    }
+
+    /// The frames of a context, innermost first, as keys.
+    pub fn frames(&self, mut node: u32) -> impl Iterator<Item = FrameKey> + '_ {
+        core::iter::from_fn(move || {
+            let this = (node != NO_NODE).then(|| self.tree.node(node))?;
+            node = this.parent;
+            Some(this.key)
+        })
+    }
+
+    /// The context that a record of this heap is for.
+    pub fn node_of(&self, record: u32) -> u32 {
+        records::context(record).unwrap_or(NO_NODE)
+    }
+}
+
+/// What is known of an object that was freed a short while ago.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Freed {
+    /// Address of the object.
+    pub object: usize,
+    /// Its counter record.
+    pub record: u32,
+    /// log2 of its distance from the real block.
+    pub offset_log2: u32,
+}
+
+const FREED: usize = 64;
+
+/// The objects that a thread freed last. Looked at only when a pointer is freed that has no header.
+#[derive(Debug)]
+pub struct FreedRing {
+    next: usize,
+    entries: [(usize, u64); FREED],
+}
+
+impl FreedRing {
+    /// Notes a free.
+    #[inline(always)]
+    pub fn push(&mut self, freed: Freed) {
+        let at = self.next % FREED;
+        self.next = at + 1;
+        self.entries[at] = (freed.object, u64::from(freed.record) | u64::from(freed.offset_log2) << 32);
+    }
+
+    fn find(&self, object: usize) -> Option<Freed> {
+        let &(_, rest) = self.entries.iter().find(|entry| entry.0 == object)?;
+        Some(Freed { object, record: rest as u32, offset_log2: (rest >> 32) as u32 })
+    }
+
+    /// Forgets an object: its address is in use again.
+    pub fn forget(&mut self, object: usize) {
+        for entry in &mut self.entries {
+            if entry.0 == object {
+                *entry = (0, 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What belongs to the process: options, identity, and what a child must forget.
+
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use crate::{heap, mark, records, sys, threads, tree};
+
+/// Options that the engine looks at. They are set before the first thread has a heap, or soon after.
+#[derive(Debug)]
+pub struct Options {
+    /// Innermost callers kept of each chain; 0 = all.
+    pub depth: AtomicU32,
+    /// Contexts over all heaps at which chains are cut.
+    pub contexts: AtomicU32,
+    /// Whether each thread has a record of its own.
+    pub each_thread: AtomicBool,
+    /// Whether each chain is compared with the reference unwinder's.
+    pub verify: AtomicBool,
+    /// Whether chains are taken from the reference unwinder.
+    pub reference: AtomicBool,
+}
+
+/// The options.
+pub static OPTIONS: Options = Options {
+    depth: AtomicU32::new(0),
+    contexts: AtomicU32::new(4_000_000),
+    each_thread: AtomicBool::new(false),
+    verify: AtomicBool::new(false),
+    reference: AtomicBool::new(false),
+};
+
+static ID: AtomicU32 = AtomicU32::new(0);
+static START_UNIX: AtomicU64 = AtomicU64::new(0);
+static START_MONOTONIC: AtomicU64 = AtomicU64::new(0);
+/// Upper end of the first thread's stack, as the loader found it.
+static FIRST_STACK_END: AtomicUsize = AtomicUsize::new(0);
+/// Events that came while the thread was inside a heap.
+static REENTRANT: AtomicU64 = AtomicU64::new(0);
+/// Allocations that could not be recorded.
+static UNRECORDED: AtomicU64 = AtomicU64::new(0);
+/// Steps when code may have been unloaded, or other code loaded in its place.
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+
+/// Notes who we are and when it is. `first_stack_end`: `__libc_stack_end`, or 0.
+pub fn start(first_stack_end: usize) {
+    if first_stack_end != 0 {
+        FIRST_STACK_END.store(first_stack_end, Ordering::Relaxed);
+    }
+    if ID.load(Ordering::Relaxed) == 0 {
+        identify();
+    }
+}
+
+fn identify() {
+    START_UNIX.store(sys::nanoseconds(sys::Clock::Realtime), Ordering::Relaxed);
+    START_MONOTONIC.store(sys::nanoseconds(sys::Clock::Monotonic), Ordering::Relaxed);
+    ID.store(sys::process_id(), Ordering::Release);
+}
+
+/// The process whose events are counted here. In a vfork child that is its parent.
+pub fn id() -> u32 {
+    ID.load(Ordering::Acquire)
+}
+
+/// Upper end of the first thread's stack; 0 where unknown.
+pub fn first_stack_end() -> usize {
+    FIRST_STACK_END.load(Ordering::Relaxed)
+}
+
+/// Start of the recording, nanoseconds since 1970.
+pub fn start_unix() -> u64 {
+    START_UNIX.load(Ordering::Relaxed)
+}
+
+/// Nanoseconds since the start of the recording.
+pub fn elapsed() -> u64 {
+    sys::nanoseconds(sys::Clock::Monotonic).saturating_sub(START_MONOTONIC.load(Ordering::Relaxed))
+}
+
+/// Counts an event that came while the thread was inside a heap.
+pub fn count_reentrant() {
+    REENTRANT.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Events that came while their thread was inside a heap.
+pub fn reentrant() -> u64 {
+    REENTRANT.load(Ordering::Relaxed)
+}
+
+/// Counts an allocation that could not be recorded.
+pub fn count_unrecorded() {
+    UNRECORDED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Allocations that could not be recorded.
+pub fn unrecorded() -> u64 {
+    UNRECORDED.load(Ordering::Relaxed)
+}
+
+/// The generation of the loaded code.
+pub fn generation() -> u32 {
+    GENERATION.load(Ordering::Acquire)
+}
+
+/// Code is about to be unloaded, or has been, or other code is about to be loaded: all that was derived from code
+/// addresses is to be forgotten.
+pub fn step_generation() {
+    GENERATION.fetch_add(1, Ordering::AcqRel);
+    for heap in heap::all() {
+        heap.attention().fetch_or(heap::NEW_GENERATION, Ordering::Release);
+    }
+}
+
+/// In a child after a fork, in its only thread: forgets what the parent recorded.
+#[cold]
+pub fn become_child() {
+    mark::forget_all();
+    heap::forget_all();
+    records::forget_all();
+    tree::forget_all();
+    threads::forget_all();
+    REENTRANT.store(0, Ordering::Relaxed);
+    UNRECORDED.store(0, Ordering::Relaxed);
+    crate::thread::Thread::forget();
+    identify();
+}

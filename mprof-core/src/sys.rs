@@ -1,0 +1,372 @@
+//! The kernel, called directly.
+//!
+//! Nothing here goes through libc: libc's wrappers may be interposed, set `errno`, be cancellation points or not
+//! be initialised yet. Errors come back as positive numbers of `errno.h`; no function sets `errno`.
+
+use core::arch::asm;
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+compile_error!("mprof's monitor is written for x86-64 Linux");
+
+/// An error number of `errno.h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Errno(pub i32);
+
+/// No such file or directory.
+pub const ENOENT: Errno = Errno(2);
+/// Too many open files.
+pub const EMFILE: Errno = Errno(24);
+/// Interrupted system call.
+pub const EINTR: Errno = Errno(4);
+/// File exists.
+pub const EEXIST: Errno = Errno(17);
+
+/// Length of a page, bytes.
+pub const PAGE: usize = 4096;
+
+const NR_WRITE: usize = 1;
+const NR_CLOSE: usize = 3;
+const NR_FSTAT: usize = 5;
+const NR_MMAP: usize = 9;
+const NR_MUNMAP: usize = 11;
+const NR_RT_SIGPROCMASK: usize = 14;
+const NR_MADVISE: usize = 28;
+const NR_NANOSLEEP: usize = 35;
+const NR_GETPID: usize = 39;
+const NR_READ: usize = 0;
+const NR_CLONE: usize = 56;
+const NR_EXIT: usize = 60;
+const NR_WAIT4: usize = 61;
+const NR_RENAME: usize = 82;
+const NR_UNLINK: usize = 87;
+const NR_READLINK: usize = 89;
+const NR_PRCTL: usize = 157;
+const NR_GETTID: usize = 186;
+const NR_CLOCK_GETTIME: usize = 228;
+const NR_OPENAT: usize = 257;
+const NR_GETRANDOM: usize = 318;
+const NR_MEMBARRIER: usize = 324;
+const NR_GETCWD: usize = 79;
+
+/// # Safety
+/// The arguments must be what system call `number` takes, and every pointer among them valid for what it does.
+#[inline(always)]
+unsafe fn syscall(number: usize, args: [usize; 6]) -> Result<usize, Errno> {
+    let result: isize;
+    // SAFETY: the kernel's calling convention (syscall(2), x86-64): rcx and r11 are clobbered, nothing else but
+    // what the call itself writes, for which the caller vouches.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") args[0],
+            in("rsi") args[1],
+            in("rdx") args[2],
+            in("r10") args[3],
+            in("r8") args[4],
+            in("r9") args[5],
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    if (-4095..0).contains(&result) { Err(Errno(-result as i32)) } else { Ok(result as usize) }
+}
+
+/// Maps `length` bytes (a multiple of [`PAGE`]) of fresh zeroed memory, readable and writable.
+pub fn map(length: usize) -> Option<*mut u8> {
+    const READ_WRITE: usize = 3;
+    const PRIVATE_ANONYMOUS_NORESERVE: usize = 0x2 | 0x20 | 0x4000;
+    // SAFETY: an anonymous mapping at an address of the kernel's choice touches no existing memory.
+    unsafe { syscall(NR_MMAP, [0, length, READ_WRITE, PRIVATE_ANONYMOUS_NORESERVE, usize::MAX, 0]) }
+        .ok()
+        .map(|address| address as *mut u8)
+}
+
+/// Unmaps what [`map`] gave.
+///
+/// # Safety
+/// `start` and `length` are a whole mapping of [`map`] that nothing refers to any more.
+pub unsafe fn unmap(start: *mut u8, length: usize) {
+    // SAFETY: the caller gives up the mapping.
+    let _ = unsafe { syscall(NR_MUNMAP, [start as usize, length, 0, 0, 0, 0]) };
+}
+
+/// Asks that children see zeros in this mapping (madvise(2), `MADV_WIPEONFORK`). False on kernels before 4.14.
+///
+/// # Safety
+/// `start` and `length` are whole pages of private anonymous memory of ours.
+pub unsafe fn wipe_on_fork(start: *mut u8, length: usize) -> bool {
+    const WIPEONFORK: usize = 18;
+    // SAFETY: changes only what a future child sees of our own pages.
+    unsafe { syscall(NR_MADVISE, [start as usize, length, WIPEONFORK, 0, 0, 0]) }.is_ok()
+}
+
+/// Writes to a descriptor; returns the bytes written, which may be fewer than asked for.
+pub fn write(descriptor: i32, bytes: &[u8]) -> Result<usize, Errno> {
+    // SAFETY: the kernel only reads from the slice.
+    unsafe { syscall(NR_WRITE, [descriptor as usize, bytes.as_ptr() as usize, bytes.len(), 0, 0, 0]) }
+}
+
+/// Reads from a descriptor; returns the bytes read, 0 at the end.
+pub fn read(descriptor: i32, bytes: &mut [u8]) -> Result<usize, Errno> {
+    // SAFETY: the kernel writes at most the slice's length into it.
+    unsafe { syscall(NR_READ, [descriptor as usize, bytes.as_mut_ptr() as usize, bytes.len(), 0, 0, 0]) }
+}
+
+/// Closes a descriptor.
+pub fn close(descriptor: i32) {
+    // SAFETY: takes no pointer.
+    let _ = unsafe { syscall(NR_CLOSE, [descriptor as usize, 0, 0, 0, 0, 0]) };
+}
+
+/// A path that ends in a NUL byte.
+pub type CPath<'a> = &'a core::ffi::CStr;
+
+const AT_FDCWD: usize = -100isize as usize;
+const O_CLOEXEC: usize = 0o2000000;
+const O_NOFOLLOW: usize = 0o400000;
+
+/// Opens a file for reading.
+pub fn open_read(path: CPath<'_>) -> Result<i32, Errno> {
+    // SAFETY: the path is a valid C string.
+    unsafe { syscall(NR_OPENAT, [AT_FDCWD, path.as_ptr() as usize, O_CLOEXEC, 0, 0, 0]) }.map(|fd| fd as i32)
+}
+
+/// Creates a file that did not exist before, for writing (mode 0666 less the umask), following no symbolic link.
+pub fn create_new(path: CPath<'_>) -> Result<i32, Errno> {
+    const FLAGS: usize = 0o1 | 0o100 | 0o200 | O_NOFOLLOW | O_CLOEXEC; // O_WRONLY | O_CREAT | O_EXCL
+    // SAFETY: the path is a valid C string.
+    unsafe { syscall(NR_OPENAT, [AT_FDCWD, path.as_ptr() as usize, FLAGS, 0o666, 0, 0]) }.map(|fd| fd as i32)
+}
+
+/// Renames a file, replacing what bears the new name.
+pub fn rename(from: CPath<'_>, to: CPath<'_>) -> Result<(), Errno> {
+    // SAFETY: both paths are valid C strings.
+    unsafe { syscall(NR_RENAME, [from.as_ptr() as usize, to.as_ptr() as usize, 0, 0, 0, 0]) }.map(drop)
+}
+
+/// Removes a file.
+pub fn unlink(path: CPath<'_>) -> Result<(), Errno> {
+    // SAFETY: the path is a valid C string.
+    unsafe { syscall(NR_UNLINK, [path.as_ptr() as usize, 0, 0, 0, 0, 0]) }.map(drop)
+}
+
+/// Reads a symbolic link; returns the part of `buffer` that it fills (cut where it is longer).
+pub fn read_link<'a>(path: CPath<'_>, buffer: &'a mut [u8]) -> Result<&'a [u8], Errno> {
+    // SAFETY: the path is a valid C string; the kernel writes at most the buffer's length.
+    let length = unsafe {
+        syscall(NR_READLINK, [path.as_ptr() as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0])
+    }?;
+    Ok(&buffer[..length])
+}
+
+/// The current directory, without the NUL; `None` where it has none (removed, unreachable) or does not fit.
+pub fn current_directory(buffer: &mut [u8]) -> Option<&[u8]> {
+    // SAFETY: the kernel writes at most the buffer's length.
+    let length =
+        unsafe { syscall(NR_GETCWD, [buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0, 0]) }.ok()?;
+    let path = buffer.get(..length.checked_sub(1)?)?;
+    (path.first() == Some(&b'/')).then_some(path)
+}
+
+/// Device and inode of an open file.
+pub fn file_identity(descriptor: i32) -> Result<(u64, u64), Errno> {
+    let mut stat = [0u64; 32];
+    // SAFETY: struct stat is 144 bytes on x86-64, less than the array.
+    unsafe { syscall(NR_FSTAT, [descriptor as usize, stat.as_mut_ptr() as usize, 0, 0, 0, 0]) }?;
+    Ok((stat[0], stat[1]))
+}
+
+/// Process id.
+pub fn process_id() -> u32 {
+    // SAFETY: takes no pointer.
+    unsafe { syscall(NR_GETPID, [0; 6]) }.unwrap_or(0) as u32
+}
+
+/// Parent's process id.
+pub fn parent_process_id() -> u32 {
+    const NR_GETPPID: usize = 110;
+    // SAFETY: takes no pointer.
+    unsafe { syscall(NR_GETPPID, [0; 6]) }.unwrap_or(0) as u32
+}
+
+/// Thread id.
+pub fn thread_id() -> u32 {
+    // SAFETY: takes no pointer.
+    unsafe { syscall(NR_GETTID, [0; 6]) }.unwrap_or(0) as u32
+}
+
+/// Name of the calling thread (prctl(2), `PR_GET_NAME`), NUL-padded.
+pub fn thread_name() -> [u8; 16] {
+    const GET_NAME: usize = 16;
+    let mut name = [0u8; 16];
+    // SAFETY: the kernel writes at most 16 bytes.
+    let _ = unsafe { syscall(NR_PRCTL, [GET_NAME, name.as_mut_ptr() as usize, 0, 0, 0, 0]) };
+    name
+}
+
+/// Clocks of clock_gettime(2).
+#[derive(Debug, Clone, Copy)]
+pub enum Clock {
+    /// Since 1970.
+    Realtime = 0,
+    /// Since some fixed point; never steps.
+    Monotonic = 1,
+}
+
+/// Nanoseconds on a clock.
+pub fn nanoseconds(clock: Clock) -> u64 {
+    let mut time = [0i64; 2];
+    // SAFETY: struct timespec is two 64-bit integers.
+    let _ = unsafe { syscall(NR_CLOCK_GETTIME, [clock as usize, time.as_mut_ptr() as usize, 0, 0, 0, 0]) };
+    (time[0] as u64).wrapping_mul(1_000_000_000).wrapping_add(time[1] as u64)
+}
+
+/// Sleeps about so many microseconds (less when a signal comes).
+pub fn sleep_microseconds(microseconds: u32) {
+    let time = [i64::from(microseconds / 1_000_000), i64::from(microseconds % 1_000_000) * 1000];
+    // SAFETY: the kernel reads one timespec.
+    let _ = unsafe { syscall(NR_NANOSLEEP, [time.as_ptr() as usize, 0, 0, 0, 0, 0]) };
+}
+
+/// Fills a buffer with random bytes; false where the kernel has none to give yet.
+pub fn random(buffer: &mut [u8]) -> bool {
+    const NONBLOCK: usize = 1;
+    // SAFETY: the kernel writes at most the buffer's length.
+    let filled =
+        unsafe { syscall(NR_GETRANDOM, [buffer.as_mut_ptr() as usize, buffer.len(), NONBLOCK, 0, 0, 0]) };
+    filled == Ok(buffer.len())
+}
+
+/// Makes [`barrier_everywhere`] usable (membarrier(2)); false where the kernel refuses.
+pub fn register_barrier() -> bool {
+    const REGISTER_PRIVATE_EXPEDITED: usize = 1 << 4;
+    // SAFETY: takes no pointer.
+    unsafe { syscall(NR_MEMBARRIER, [REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0]) }.is_ok()
+}
+
+/// Makes every running thread of the process pass a full memory barrier.
+pub fn barrier_everywhere() -> bool {
+    const PRIVATE_EXPEDITED: usize = 1 << 3;
+    // SAFETY: takes no pointer.
+    unsafe { syscall(NR_MEMBARRIER, [PRIVATE_EXPEDITED, 0, 0, 0, 0, 0]) }.is_ok()
+}
+
+/// A set of signals, as the kernel has it: bit `n - 1` for signal `n`.
+pub type SignalSet = u64;
+
+/// Blocks these signals for the calling thread and returns the mask that was in force.
+pub fn block_signals(signals: SignalSet) -> SignalSet {
+    const BLOCK: usize = 0;
+    let mut old = 0u64;
+    // SAFETY: both sets are 8 bytes, as said in the fourth argument.
+    let _ = unsafe {
+        syscall(NR_RT_SIGPROCMASK, [BLOCK, &raw const signals as usize, &raw mut old as usize, 8, 0, 0])
+    };
+    old
+}
+
+/// Puts back a mask of [`block_signals`].
+pub fn restore_signals(old: SignalSet) {
+    const SET: usize = 2;
+    // SAFETY: the set is 8 bytes, as said in the fourth argument.
+    let _ = unsafe { syscall(NR_RT_SIGPROCMASK, [SET, &raw const old as usize, 0, 8, 0, 0]) };
+}
+
+/// Signals that are pending for the calling thread.
+pub fn pending_signals() -> SignalSet {
+    const NR_RT_SIGPENDING: usize = 127;
+    let mut set = 0u64;
+    // SAFETY: the set is 8 bytes, as said in the second argument.
+    let _ = unsafe { syscall(NR_RT_SIGPENDING, [&raw mut set as usize, 8, 0, 0, 0, 0]) };
+    set
+}
+
+/// Takes a pending signal of the set away, if there is one; the signals must be blocked.
+pub fn take_pending_signal(signals: SignalSet) {
+    const NR_RT_SIGTIMEDWAIT: usize = 128;
+    let now = [0i64; 2];
+    // SAFETY: the set is 8 bytes, as said in the fourth argument; the kernel reads one timespec.
+    let _ = unsafe {
+        syscall(NR_RT_SIGTIMEDWAIT, [&raw const signals as usize, 0, now.as_ptr() as usize, 8, 0, 0])
+    };
+}
+
+/// Blocks signals for the calling thread, runs `work`, takes away what `work` itself brought about of
+/// `consequences` (as SIGPIPE is of a write), and puts the mask back.
+pub fn with_signals_blocked<T>(signals: SignalSet, consequences: SignalSet, work: impl FnOnce() -> T) -> T {
+    let old = block_signals(signals | consequences);
+    let before = pending_signals();
+    let result = work();
+    let brought = pending_signals() & !before & consequences;
+    if brought != 0 {
+        take_pending_signal(brought);
+    }
+    restore_signals(old);
+    result
+}
+
+/// The set of one signal.
+pub const fn signal(number: u32) -> SignalSet {
+    1 << (number - 1)
+}
+
+/// A write to a pipe that nobody reads.
+pub const SIGPIPE: SignalSet = signal(13);
+/// A file that grew over its limit.
+pub const SIGXFSZ: SignalSet = signal(25);
+/// All but those that tell of an error in the code that runs: they cannot wait.
+pub const ASYNCHRONOUS: SignalSet = !(signal(4) | signal(5) | signal(7) | signal(8) | signal(11));
+
+/// Runs `work` in a child that shares this process's memory but has a descriptor table of its own, and waits for
+/// it (clone(2): `CLONE_VM | CLONE_VFORK`, no exit signal). The calling thread is suspended meanwhile. For the
+/// one thing that a full descriptor table forbids: opening a file without closing one of the program's.
+///
+/// Returns false where no child could be made.
+pub fn with_own_descriptors(work: &mut dyn FnMut()) -> bool {
+    const VM_VFORK: usize = 0x100 | 0x4000;
+    extern "C" fn run(work: *mut &mut dyn FnMut()) {
+        // SAFETY: `work` points at the caller's closure reference, whose thread sleeps until this child is gone.
+        unsafe { (*work)() };
+    }
+    let mut work = work;
+    let child: isize;
+    // SAFETY: the child runs on the parent's stack below the parent's frame while the parent sleeps in vfork
+    // manner: it calls `run` with an aligned stack and then exits; it never returns into this frame. Calls in
+    // the child clobber only what is declared, and the parent resumes with the registers the kernel kept.
+    unsafe {
+        asm!(
+            "syscall",
+            "test rax, rax",
+            "jnz 2f",
+            "mov rdi, {argument}",
+            "mov rbp, rsp",
+            "and rsp, -16",
+            "call {run}",
+            "xor edi, edi",
+            "mov eax, {exit}",
+            "syscall",
+            "ud2",
+            "2:",
+            argument = in(reg) &raw mut work,
+            run = in(reg) run as extern "C" fn(*mut &mut dyn FnMut()),
+            exit = const NR_EXIT,
+            inlateout("rax") NR_CLONE as isize => child,
+            inlateout("rdi") VM_VFORK => _,
+            inlateout("rsi") 0usize => _,
+            inlateout("rdx") 0usize => _,
+            inlateout("r10") 0usize => _,
+            inlateout("r8") 0usize => _,
+            out("rcx") _,
+            out("r11") _,
+        );
+    }
+    if child <= 0 {
+        return false;
+    }
+    const WAIT_ALL_CLONE: usize = 0x4000_0000 | 0x8000_0000;
+    // SAFETY: no status is asked for.
+    while unsafe { syscall(NR_WAIT4, [child as usize, 0, WAIT_ALL_CLONE, 0, 0, 0]) } == Err(EINTR) {}
+    true
+}

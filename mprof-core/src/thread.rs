@@ -1,0 +1,148 @@
+//! What belongs to the calling thread.
+//!
+//! | way to keep a thread's own word | what is wrong with it |
+//! |---|---|
+//! | `thread_local!` | in a shared library it asks `__tls_get_addr`, which may allocate |
+//! | … with a destructor | registers it with `__cxa_thread_atexit_impl`, which allocates |
+//! | `pthread_getspecific` | a call into the C library; keys over 31 allocate |
+//! | a table by thread id | a system call, or a guess at the thread control block |
+//! | initial-exec TLS (this) | takes space that the loader sets aside at start: 16 bytes |
+
+use core::arch::{asm, global_asm};
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::heap::Heap;
+use crate::mark::{Doing, Mark};
+
+global_asm!(
+    ".pushsection .tbss.mprof_thread,\"awT\",@nobits",
+    ".globl mprof_thread",
+    ".hidden mprof_thread",
+    ".type mprof_thread,@object",
+    ".size mprof_thread,16",
+    ".p2align 4",
+    "mprof_thread: .zero 16",
+    ".popsection",
+);
+
+/// The calling thread's words: its mark and its heap.
+#[derive(Debug, Clone, Copy)]
+pub struct Thread {
+    mark: *const Mark,
+    heap: *mut Heap,
+}
+
+/// The mark of threads that have given up their heap because they are about to end.
+static ENDING: Mark = Mark::new();
+
+/// Told about each thread that gets a heap, so that it can be told when the thread ends.
+static ON_ATTACH: AtomicPtr<()> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Has `hook` called, in each thread that gets a heap from now on, with a non-null pointer that is of no other
+/// use. When the thread ends, [`detach`] is to be called in it.
+pub fn on_attach(hook: fn(*const ())) {
+    ON_ATTACH.store(hook as *mut (), Ordering::Release);
+}
+
+impl Thread {
+    /// The calling thread.
+    #[inline(always)]
+    pub fn current() -> Thread {
+        let (mark, heap): (*const Mark, *mut Heap);
+        // SAFETY: reads the two words of the calling thread; the assembler and the linker know where they are.
+        unsafe {
+            asm!(
+                "mov {heap}, qword ptr [rip + mprof_thread@GOTTPOFF]",
+                "mov {mark}, qword ptr fs:[{heap}]",
+                "mov {heap}, qword ptr fs:[{heap} + 8]",
+                mark = out(reg) mark,
+                heap = out(reg) heap,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+        Thread { mark, heap }
+    }
+
+    /// Makes these the calling thread's words.
+    fn store(self) {
+        // SAFETY: as in `current`.
+        unsafe {
+            asm!(
+                "mov {scratch}, qword ptr [rip + mprof_thread@GOTTPOFF]",
+                "mov qword ptr fs:[{scratch}], {mark}",
+                "mov qword ptr fs:[{scratch} + 8], {heap}",
+                scratch = out(reg) _,
+                mark = in(reg) self.mark,
+                heap = in(reg) self.heap,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+
+    /// The thread's mark and heap if it has them and is in the program: then a hook may begin.
+    #[inline(always)]
+    pub fn ready(&self) -> Option<(&'static Mark, *mut Heap)> {
+        if self.mark.is_null() {
+            return None;
+        }
+        // SAFETY: marks are never freed.
+        let mark = unsafe { &*self.mark };
+        mark.is_idle().then_some((mark, self.heap))
+    }
+
+    /// The thread's mark and heap, whatever it is doing.
+    pub fn attached(&self) -> Option<(&'static Mark, *mut Heap)> {
+        if self.heap.is_null() {
+            return None;
+        }
+        // SAFETY: marks are never freed, and a thread with a heap has a mark.
+        Some((unsafe { &*self.mark }, self.heap))
+    }
+
+    /// Whether the thread has given up its heap.
+    pub fn is_ending(&self) -> bool {
+        core::ptr::eq(self.mark, &ENDING)
+    }
+
+    /// Gives the calling thread a heap, which it must not have yet. `None` without memory.
+    pub fn attach() -> Option<(&'static Mark, *mut Heap)> {
+        let (mark, heap) = crate::heap::acquire()?;
+        mark.set(Doing::Program);
+        Thread { mark, heap }.store();
+        let hook = ON_ATTACH.load(Ordering::Acquire);
+        if !hook.is_null() {
+            // SAFETY: only `on_attach` stores here, and it stores such a function.
+            let hook = unsafe { core::mem::transmute::<*mut (), fn(*const ())>(hook) };
+            hook(heap.cast());
+        }
+        Some((mark, heap))
+    }
+
+    /// Takes the calling thread's heap away, because it is about to end. What it does after this is counted in
+    /// no heap.
+    pub fn detach() {
+        let thread = Thread::current();
+        if let Some((mark, heap)) = thread.attached() {
+            Thread { mark: &ENDING, heap: core::ptr::null_mut() }.store();
+            mark.set(Doing::Program);
+            // SAFETY: the thread has just lost it.
+            unsafe { crate::heap::release(heap) };
+        }
+    }
+
+    /// In a child after a fork: the thread has no heap yet.
+    pub fn forget() {
+        Thread { mark: core::ptr::null(), heap: core::ptr::null_mut() }.store();
+    }
+}
+
+/// The thread pointer, which on x86-64 is the address of the thread control block (ELF TLS, variant II). The C
+/// library puts that block at the upper end of the stack of every thread but the first.
+pub fn control_block() -> usize {
+    let address: usize;
+    // SAFETY: the first word of the block is its own address (System V ABI).
+    unsafe {
+        asm!("mov {}, qword ptr fs:[0]", out(reg) address, options(nostack, preserves_flags, readonly))
+    };
+    address
+}

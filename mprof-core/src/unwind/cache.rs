@@ -1,0 +1,109 @@
+//! The rules that were derived, by location: a table with one slot a location, in which the last comer wins.
+
+use super::eh_frame::{Workspace, derive};
+use super::rule::PackedRule;
+use crate::arena::{Arena, Zeroable};
+use crate::location::{FrameKey, Location};
+use allocator_api2::alloc::Allocator;
+use core::alloc::Layout;
+
+/// What is known of a location.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(16))]
+pub struct Slot {
+    /// Key of the location's frame in the tree.
+    pub key: FrameKey,
+    /// Its unwind rule; empty in a free slot.
+    pub rule: PackedRule,
+}
+
+const FREE: Slot = Slot { key: FrameKey::NONE, rule: PackedRule::EMPTY };
+
+const FIRST_SLOTS: usize = 512;
+const MOST_SLOTS: usize = 16 * 1024;
+
+/// The cache.
+#[derive(Debug)]
+pub struct RuleCache {
+    slots: *mut Slot,
+    /// Number of slots less one; the number is a power of two, or zero before the first use.
+    mask: usize,
+    /// Rules put over others since the table last grew.
+    evictions: usize,
+}
+
+// SAFETY: integers and a raw pointer.
+unsafe impl Zeroable for RuleCache {}
+
+impl RuleCache {
+    /// The slot for a location, filled if it is not there. `None` without memory.
+    #[inline(always)]
+    pub fn lookup(&mut self, workspace: &mut Workspace, location: Location) -> Option<Slot> {
+        if !self.slots.is_null() {
+            let index = location.hash() & self.mask;
+            // SAFETY: the index is masked into the table.
+            let slot = unsafe { *self.slots.add(index) };
+            if slot.key.is_at(location) && slot.rule != PackedRule::EMPTY {
+                return Some(slot);
+            }
+        }
+        self.fill(workspace, location)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fill(&mut self, workspace: &mut Workspace, location: Location) -> Option<Slot> {
+        if self.slots.is_null() || (self.evictions > self.mask / 4 && self.mask + 1 < MOST_SLOTS) {
+            self.grow();
+        }
+        if self.slots.is_null() {
+            return None;
+        }
+        let (key, rule) = derive(workspace, location);
+        let index = location.hash() & self.mask;
+        // SAFETY: the index is masked into the table.
+        let slot = unsafe { &mut *self.slots.add(index) };
+        self.evictions += usize::from(slot.rule != PackedRule::EMPTY);
+        *slot = Slot { key, rule: PackedRule::from(rule) };
+        Some(*slot)
+    }
+
+    /// Doubles the table, or makes it; leaves it as it is when there is no memory.
+    fn grow(&mut self) {
+        let (old, old_count) = (self.slots, if self.slots.is_null() { 0 } else { self.mask + 1 });
+        let count = (old_count * 2).max(FIRST_SLOTS);
+        self.evictions = 0;
+        let Ok(layout) = Layout::array::<Slot>(count) else { return };
+        let Ok(memory) = Arena.allocate(layout) else { return };
+        let slots = memory.cast::<Slot>().as_ptr();
+        // SAFETY: the new table has `count` slots; the old one, if any, has `old_count`, came from the arena and
+        // is not used after.
+        unsafe {
+            for index in 0..count {
+                slots.add(index).write(FREE);
+            }
+            for index in 0..old_count {
+                let slot = *old.add(index);
+                if slot.rule != PackedRule::EMPTY {
+                    *slots.add(slot.key.location().hash() & (count - 1)) = slot;
+                }
+            }
+            if let (Some(old), Ok(layout)) = (core::ptr::NonNull::new(old), Layout::array::<Slot>(old_count))
+            {
+                Arena.deallocate(old.cast(), layout);
+            }
+        }
+        self.slots = slots;
+        self.mask = count - 1;
+    }
+
+    /// Forgets all rules.
+    pub fn clear(&mut self) {
+        if !self.slots.is_null() {
+            for index in 0..=self.mask {
+                // SAFETY: below the number of slots.
+                unsafe { self.slots.add(index).write(FREE) };
+            }
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What the tests share: the profile of the golden file, and files put together by hand.
+#![allow(dead_code, reason = "each test file uses its own part of this")]
+
+pub(crate) mod generate;
+pub(crate) mod hostile;
+
+use mprof_format::layout::{LITTLE_ENDIAN, MAGIC, POINTER_WIDTH, Tag, VERSION};
+use mprof_format::model::*;
+use mprof_format::varint::Varint;
+use mprof_format::write::Sink;
+use mprof_format::{read, write_profile};
+
+/// The golden file of format version 1: [`every_kind`].
+pub(crate) const EVERY_KIND_V1: &[u8] = include_bytes!("../files/v1/every-kind.mprof");
+
+/// A sink in memory.
+#[derive(Debug, Default)]
+pub(crate) struct Bytes(pub(crate) Vec<u8>);
+
+impl Sink for Bytes {
+    type Error = std::convert::Infallible;
+
+    fn write_all(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// `profile` as a file.
+pub(crate) fn written(profile: &Profile) -> Vec<u8> {
+    let mut bytes = vec![];
+    write_profile(profile, &mut bytes).unwrap();
+    bytes
+}
+
+/// What an undamaged file holds.
+pub(crate) fn read_whole(bytes: &[u8]) -> Profile {
+    let loaded = read(bytes).unwrap();
+    assert_eq!(loaded.damage, None);
+    loaded.profile
+}
+
+/// A file header with a fitting checksum.
+pub(crate) fn header(version: u16, order: u8, pointer: u8, flags: u32) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(version.to_le_bytes());
+    bytes.extend([order, pointer]);
+    bytes.extend(flags.to_le_bytes());
+    bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+    bytes
+}
+
+/// A record with a fitting checksum.
+pub(crate) fn record(tag: u16, flags: u16, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = tag.to_le_bytes().to_vec();
+    bytes.extend(flags.to_le_bytes());
+    bytes.extend((payload.len() as u32).to_le_bytes());
+    bytes.extend(payload);
+    bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+    bytes
+}
+
+/// LEB128 numbers one after the other.
+pub(crate) fn numbers(values: &[u64]) -> Vec<u8> {
+    values.iter().flat_map(|&value| Varint::new(value).as_bytes().to_vec()).collect()
+}
+
+/// A whole file: a process, one module (id 0), one thread (id 0), then `records`, then the end record.
+pub(crate) fn file_with(records: &[(Tag, Vec<u8>)]) -> Vec<u8> {
+    let mut all = vec![(Tag::Process, vec![0; 10]), (Tag::Modules, vec![0; 7]), (Tag::Threads, vec![0; 5])];
+    all.extend_from_slice(records);
+    all.push((Tag::End, numbers(&[all.len() as u64])));
+    let mut bytes = header(VERSION, LITTLE_ENDIAN, POINTER_WIDTH, 0);
+    for (tag, payload) in all {
+        bytes.extend(record(tag.number(), tag.flags(), &payload));
+    }
+    bytes
+}
+
+/// Where each record of a good file ends.
+pub(crate) fn record_ends(bytes: &[u8]) -> Vec<usize> {
+    let mut ends = vec![];
+    let mut at = 20;
+    while at < bytes.len() {
+        at += 12 + u32::from_le_bytes(bytes[at + 4..at + 8].try_into().unwrap()) as usize;
+        ends.push(at);
+    }
+    ends
+}
+
+pub(crate) fn code(module: u32, address: u64) -> Frame {
+    Frame::Code { module, address, interrupted: false }
+}
+
+/// A profile with each kind of record and most kinds of values, the one that `docs/FORMAT.md` walks through.
+pub(crate) fn every_kind() -> Profile {
+    Profile {
+        process: Process {
+            pid: 4242,
+            parent_pid: 4241,
+            program: b"/home/ada/widgets".to_vec(),
+            arguments: vec![b"./widgets".to_vec(), b"10000".to_vec()],
+            start_unix_ns: 1_700_000_000_000_000_000,
+            elapsed_ns: 12_345_678,
+            reason: Reason::Exit,
+            signal: 0,
+            depth_limit: 0,
+            reentrant_events: 1,
+            unrecorded: 0,
+        },
+        modules: every_module(),
+        threads: vec![
+            Thread { name: b"widgets".to_vec(), tid: 4242, count: 1, start: None },
+            Thread { name: b"painter".to_vec(), tid: 4250, count: 3, start: Some(code(0, 0x1250)) },
+        ],
+        contexts: every_context(),
+        counters: every_counter(),
+        bins: vec![
+            Bin { size: Some(16), allocs: 3, frees: 3, bytes: 48, freed_bytes: 48 },
+            Bin { size: Some(204), allocs: 10_000, frees: 4981, bytes: 2_040_000, freed_bytes: 1_016_124 },
+            Bin { size: None, allocs: 2, frees: 1, bytes: 9000, freed_bytes: 4000 },
+        ],
+        names: Some(every_name()),
+        extra: vec![RawRecord { tag: 1000, flags: 0, payload: b"of a later time".to_vec() }],
+        incomplete: false,
+    }
+}
+
+fn every_module() -> Vec<Module> {
+    vec![
+        Module {
+            kind: ModuleKind::File,
+            path: b"/home/ada/widgets".to_vec(),
+            build_id: vec![0xab, 0xcd, 0xef, 0x01],
+            bias: 0x5555_5555_4000,
+            start: 0x5555_5555_4000,
+            length: 0x5000,
+        },
+        Module {
+            kind: ModuleKind::Vdso,
+            path: b"linux-vdso.so.1".to_vec(),
+            build_id: vec![],
+            bias: 0x7fff_f7fc_1000,
+            start: 0x7fff_f7fc_1000,
+            length: 0x1000,
+        },
+    ]
+}
+
+fn every_context() -> Vec<Context> {
+    let context = |parent, frame| Context { parent, frame };
+    vec![
+        context(None, Frame::Thread(0)),
+        context(Some(0), code(0, 0x11d3)),
+        context(Some(1), code(0, 0x1170)),
+        context(Some(2), code(0, 0x1140)),
+        context(Some(1), code(0, 0x119c)),
+        context(Some(4), code(0, 0x1140)),
+        context(None, Frame::Thread(1)),
+        context(Some(6), code(0, 0x1170)),
+        context(Some(7), code(0, 0x1140)),
+        context(None, Frame::Special(Special::Unknown)),
+        context(Some(9), Frame::Anonymous { address: 0x7fff_e000_0040, interrupted: false }),
+        context(Some(10), Frame::Code { module: 1, address: 0x9a0, interrupted: true }),
+    ]
+}
+
+fn every_counter() -> Vec<Counter> {
+    let counter = |context, category, [allocs, bytes, frees, freed_bytes]: [u64; 4]| Counter {
+        context,
+        category,
+        allocs,
+        bytes,
+        frees,
+        freed_bytes,
+    };
+    vec![
+        counter(3, Category::Medium, [5019, 1_023_876, 0, 0]),
+        counter(5, Category::Medium, [4000, 816_000, 4000, 816_000]),
+        counter(8, Category::Small, [3, 48, 3, 48]),
+        counter(8, Category::Medium, [981, 200_124, 981, 200_124]),
+        counter(11, Category::ExtraLarge, [2, 9000, 1, 4000]),
+    ]
+}
+
+fn every_name() -> Names {
+    let function = |name: &[u8], line| Function {
+        name: name.to_vec(),
+        linkage_name: vec![],
+        module: Some(0),
+        file: Some(0),
+        line,
+    };
+    let frame = |function, file, line, offset| SourceFrame { function, file, line, offset };
+    let vdso = Function {
+        name: b"clock".to_vec(),
+        linkage_name: b"__vdso_clock".to_vec(),
+        module: None,
+        file: None,
+        line: 0,
+    };
+    let site = |frames: &[SourceFrame]| Site { frames: frames.to_vec() };
+    Names {
+        files: vec![b"/home/ada/widgets.c".to_vec(), b"/home/ada/widgets.h".to_vec()],
+        functions: vec![function(b"make_widget", 15), function(b"main", 40), vdso],
+        sites: [
+            (code(0, 0x1140), site(&[frame(0, Some(0), 17, 26)])),
+            (code(0, 0x11d3), site(&[frame(0, Some(1), 9, 131), frame(1, Some(0), 47, 131)])),
+            (
+                Frame::Anonymous { address: 0x7fff_e000_0040, interrupted: false },
+                site(&[frame(2, None, 0, 64)]),
+            ),
+        ]
+        .into(),
+        types: vec![
+            Type { size: 16, system: true, name: b"timespec".to_vec(), module: 0 },
+            Type { size: 204, system: false, name: b"widget".to_vec(), module: 0 },
+        ],
+    }
+}

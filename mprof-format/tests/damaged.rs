@@ -1,0 +1,300 @@
+//! Damage is a normal case: what came before it is read, and it is told where it is. Nothing panics.
+#![cfg(feature = "std")]
+
+mod common;
+
+use common::generate::profile;
+use common::{EVERY_KIND_V1, every_kind, file_with, header, numbers, read_whole, record, record_ends};
+use mprof_format::layout::{LITTLE_ENDIAN, POINTER_WIDTH, Tag, VERSION};
+use mprof_format::model::{Context, Frame, Names, Profile, RawRecord, Special};
+use mprof_format::{Damage, Loaded, ReadError, read};
+use proptest::prelude::*;
+
+/// Asserts that `part` is the beginning of `whole`, table by table.
+fn assert_is_beginning(part: &Profile, whole: &Profile) {
+    let arguments = &part.process.arguments;
+    assert!(whole.process.arguments.starts_with(arguments));
+    let process = mprof_format::model::Process { arguments: arguments.clone(), ..whole.process.clone() };
+    assert_eq!(part.process, process);
+    assert!(whole.modules.starts_with(&part.modules));
+    assert!(whole.threads.starts_with(&part.threads));
+    assert!(whole.contexts.starts_with(&part.contexts));
+    assert!(whole.counters.starts_with(&part.counters));
+    assert!(whole.bins.starts_with(&part.bins));
+    assert!(whole.extra.starts_with(&part.extra));
+    if let Some(names) = &part.names {
+        let whole = whole.names.as_ref().unwrap();
+        assert!(whole.files.starts_with(&names.files));
+        assert!(whole.functions.starts_with(&names.functions));
+        assert!(whole.sites.iter().take(names.sites.len()).eq(&names.sites));
+        assert!(whole.types.starts_with(&names.types));
+    }
+}
+
+/// Reads beginnings of `bytes`, each record border being one of them: nothing but the whole is without damage, what
+/// is read is the beginning of `whole`, and it is all that lies in whole records.
+fn cut(bytes: &[u8], lengths: impl Fn(usize) -> bool, whole: &Profile) {
+    let ends = record_ends(bytes);
+    let mut at_border: Option<Loaded> = None;
+    for length in (0..bytes.len()).filter(|length| ends.contains(length) || lengths(*length)) {
+        let result = read(&bytes[..length]);
+        if ends.contains(&length) {
+            at_border = result.clone().ok();
+            assert_eq!(at_border.as_ref().unwrap().damage.as_ref().unwrap().offset, length as u64);
+        }
+        match (result, &at_border) {
+            (Ok(loaded), Some(border)) => {
+                let damage = loaded.damage.expect("a cut is noticed");
+                assert!(damage.offset <= length as u64);
+                assert_eq!(loaded.profile, border.profile);
+                assert_is_beginning(&loaded.profile, whole);
+            }
+            (Err(_), None) => {}
+            (result, _) => panic!("cut at {length}: {result:?}"),
+        }
+    }
+    assert_eq!(&read_whole(bytes), whole);
+}
+
+#[test]
+fn the_golden_file_cut_at_every_length() {
+    cut(EVERY_KIND_V1, |_| true, &every_kind());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 16, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_file_cut_somewhere(numbers in prop::collection::vec(any::<u64>(), 0..1000), step in 50usize..500) {
+        let profile = Profile { incomplete: false, ..profile(&numbers) };
+        cut(&common::written(&profile), |length| length % step < 2, &profile);
+    }
+}
+
+#[test]
+fn every_flipped_bit_is_noticed() {
+    let whole = every_kind();
+    for bit in 0..EVERY_KIND_V1.len() * 8 {
+        let mut bytes = EVERY_KIND_V1.to_vec();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        match read(&bytes) {
+            Err(_) => assert!(bit / 8 < record_ends(EVERY_KIND_V1)[0], "bit {bit}"),
+            Ok(loaded) => {
+                let damage = loaded.damage.unwrap_or_else(|| panic!("bit {bit} passed unnoticed"));
+                assert!(damage.offset <= bit as u64 / 8);
+                assert_is_beginning(&loaded.profile, &whole);
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_after_the_end_are_damage() {
+    let bytes = [EVERY_KIND_V1, b"x"].concat();
+    let loaded = read(&bytes).unwrap();
+    assert_eq!(loaded.damage.unwrap().offset, EVERY_KIND_V1.len() as u64);
+    assert_eq!(Profile { incomplete: false, ..loaded.profile }, every_kind());
+}
+
+#[test]
+fn what_is_no_data_file_is_told_apart() {
+    let message = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
+    assert_eq!(message(b""), "the file is empty; copy the file or run the program again");
+    let other = "byte 0: not an mprof data file; give the file that a program run under mprof wrote";
+    assert_eq!(message(b"\x7fELF\x02\x01\x01"), other);
+    assert_eq!(message(b"m"), other);
+    let text = "byte 0: changed by a copy in text mode; copy the file again in binary mode";
+    for changed in
+        [&b"\x8dmprof\n\x01\x00"[..], b"\x8dmprof\r\r\n\x01", b"\x0dmprof\r\n", b"\xc2\x8dmprof\r\n\x01"]
+    {
+        assert_eq!(message(changed), text, "{changed:?}");
+    }
+    assert_eq!(
+        message(&EVERY_KIND_V1[..4]),
+        "file header damaged at byte 4: 20 bytes expected, 4 there; copy the file or run the program again"
+    );
+    assert_eq!(
+        message(&EVERY_KIND_V1[..20]),
+        "nothing to show: damaged at byte 20: the file is cut off: another record or the end record expected; \
+         copy the file or run the program again"
+    );
+}
+
+#[test]
+fn a_file_without_a_process_has_nothing_to_show() {
+    let mut bytes = header(VERSION, LITTLE_ENDIAN, POINTER_WIDTH, 0);
+    bytes.extend(record(Tag::End.number(), 1, &[0]));
+    assert_eq!(
+        read(&bytes),
+        Err(ReadError::NoProcess(Damage { offset: 33, problem: "a process record expected".into() }))
+    );
+    let mut bytes = header(VERSION, LITTLE_ENDIAN, POINTER_WIDTH, 0);
+    bytes.extend(record(Tag::Bins.number(), 1, &[]));
+    let problem = "one process record expected, before all others".into();
+    assert_eq!(read(&bytes), Err(ReadError::NoProcess(Damage { offset: 28, problem })));
+}
+
+/// The problem in a file with these records, and the profile before it.
+fn problem(records: &[(Tag, Vec<u8>)]) -> (String, Profile) {
+    let loaded = read(&file_with(records)).unwrap();
+    (loaded.damage.expect("damage").problem.into_owned(), loaded.profile)
+}
+
+/// The problem with one record after others.
+fn problem_with(tag: Tag, values: &[u64]) -> String {
+    problem(&[(Tag::Contexts, vec![0, 0, 1, 0]), (tag, numbers(values))]).0
+}
+
+#[test]
+fn the_files_of_these_tests_are_good_but_for_what_they_test() {
+    let profile = read_whole(&file_with(&[(Tag::Contexts, vec![0, 0, 1, 0])]));
+    assert_eq!(profile.contexts, [Context { parent: None, frame: Frame::Thread(0) }]);
+}
+
+#[test]
+fn parents_lie_before_their_children() {
+    // id 1 with parents 1 (itself), 2 (a later one) and so on up to the largest number.
+    let early = |up: u64| numbers(&[0, 0, 1, 0, up << 2, 0, 0]);
+    assert_eq!(read_whole(&file_with(&[(Tag::Contexts, early(1))])).contexts.len(), 2);
+    for up in [2, 3, 1 << 32, (1 << 32) + 1, u64::MAX >> 2] {
+        let (problem, profile) = problem(&[(Tag::Contexts, early(up))]);
+        assert_eq!(problem, "the parent of context 1 expected before it", "{up}");
+        assert_eq!(profile.contexts, [Context { parent: None, frame: Frame::Thread(0) }]);
+    }
+}
+
+#[test]
+fn frames_fit_their_place() {
+    let place = "context 1: another kind of frame expected at its place";
+    // Code without a caller, anonymous code without a caller, a thread with a caller.
+    assert_eq!(problem_with(Tag::Contexts, &[1, 0, 16, 0]), place);
+    assert_eq!(problem_with(Tag::Contexts, &[1, 0, 2, 0]), place);
+    assert_eq!(problem_with(Tag::Contexts, &[1, 1 << 2, 1, 0]), place);
+    assert_eq!(problem_with(Tag::Contexts, &[1, 0, 1, 1]), "thread 1 expected to be one of 1");
+    assert_eq!(problem_with(Tag::Contexts, &[1, 4, 18, 0]), "module 1 expected to be one of 1");
+    assert_eq!(problem_with(Tag::Contexts, &[1, 4, 4, 7]), "a frame of a known space expected");
+    assert_eq!(problem_with(Tag::Contexts, &[1, 5, 7]), "a frame of a known space expected");
+    // What follows the frame before a record's first is the special frame 0.
+    let root = file_with(&[(Tag::Contexts, numbers(&[0, 2, 3]))]);
+    let unknown = Context { parent: None, frame: Frame::Special(Special::Unknown) };
+    assert_eq!(read_whole(&root).contexts, [unknown; 2]);
+}
+
+#[test]
+fn tables_go_on_where_they_stopped() {
+    for (tag, next) in
+        [(Tag::Modules, 1), (Tag::Threads, 1), (Tag::Contexts, 1), (Tag::Files, 0), (Tag::Functions, 0)]
+    {
+        let expected = format!("the entry with id {next} expected, not {}", next + 1);
+        assert_eq!(problem_with(tag, &[next + 1]), expected);
+        let expected = format!("the entry with id {next} expected, not {}", u64::MAX);
+        assert_eq!(problem_with(tag, &[u64::MAX]), expected);
+    }
+}
+
+#[test]
+fn ids_point_into_their_tables() {
+    assert_eq!(problem_with(Tag::Counters, &[2, 4, 1, 1]), "context 1 expected to be one of 1");
+    assert_eq!(
+        problem_with(Tag::Counters, &[1, 4, 1, 1]),
+        format!("context {} expected to be one of 1", u64::MAX)
+    );
+    assert_eq!(problem_with(Tag::Counters, &[0, 3, 1, 1]), "a counter of another kind expected");
+    assert_eq!(problem_with(Tag::Counters, &[0, 1 << 10, 1, 1]), "a smaller category expected");
+    assert_eq!(problem_with(Tag::Functions, &[0, 0, 0, 2]), "module 1 expected to be one of 1");
+    assert_eq!(problem_with(Tag::Functions, &[0, 0, 0, 1, 1]), "file 0 expected to be one of 0");
+    assert_eq!(problem_with(Tag::Types, &[8, 0, 0, 1]), "module 1 expected to be one of 1");
+    assert_eq!(problem_with(Tag::Sites, &[4, 16, 0, 0]), "function 0 expected to be one of 0");
+    assert_eq!(problem_with(Tag::Sites, &[0, 16, 0]), "a source frame expected");
+    assert_eq!(problem_with(Tag::Sites, &[4, 1, 0]), "a frame of code expected");
+    assert_eq!(problem_with(Tag::Threads, &[1, 0, 0, 0, 1, 0, 1, 0]), "a frame of code expected");
+}
+
+#[test]
+fn bins_rise() {
+    let order = "a larger bin expected, up to the one for the largest objects";
+    assert_eq!(problem_with(Tag::Bins, &[8, 1, 1, 0, 1, 1]), order);
+    assert_eq!(problem_with(Tag::Bins, &[1026 << 1, 1, 1]), order);
+    assert_eq!(problem_with(Tag::Bins, &[u64::MAX, 1, 1]), order);
+    let two = problem(&[(Tag::Bins, numbers(&[8, 1, 1])), (Tag::Bins, numbers(&[8, 1, 1]))]);
+    assert_eq!((two.0.as_str(), two.1.bins.len()), (order, 1));
+    // Where the bytes cannot be computed they must be there: the bin of all larger sizes, and an overflow.
+    assert_eq!(problem_with(Tag::Bins, &[1025 << 1, 1, 1]), "the bin's bytes expected");
+    assert_eq!(problem_with(Tag::Bins, &[4, u64::MAX, 0]), "the bin's bytes expected");
+}
+
+#[test]
+fn a_frame_has_one_meaning() {
+    let function = (Tag::Functions, vec![0, 0, 0, 0, 0, 0]);
+    let twice = (Tag::Sites, numbers(&[4, 16, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0]));
+    assert_eq!(problem(&[function, twice]).0, "one meaning for each frame expected");
+}
+
+#[test]
+fn numbers_are_bounded_by_their_kind() {
+    let process = problem(&[(Tag::Process, vec![0; 10])]);
+    assert_eq!(process.0, "one process record expected, before all others");
+    assert_eq!(problem_with(Tag::Threads, &[1, 0, 1 << 32]), "thread id 4294967296 is too large");
+    assert_eq!(problem_with(Tag::Modules, &[1, 256]), "module kind 256 is too large");
+    let eleven = (Tag::Counters, vec![0xff; 11]);
+    assert_eq!(problem(&[eleven]).0, "context: a number expected");
+    assert_eq!(problem_with(Tag::Names, &[0]), "the end of the record expected");
+}
+
+#[test]
+fn claims_of_ten_gigabytes_take_no_memory() {
+    let ten_gb = 10_000_000_000;
+    for tag in [Tag::Arguments, Tag::Modules, Tag::Threads, Tag::Files, Tag::Functions, Tag::Types] {
+        let values = match tag {
+            Tag::Arguments => vec![ten_gb],
+            Tag::Modules => vec![1, 0, ten_gb],
+            Tag::Threads => vec![1, ten_gb],
+            Tag::Types => vec![8, 0, ten_gb],
+            _ => vec![0, ten_gb],
+        };
+        let problem = problem_with(tag, &values);
+        assert!(problem.ends_with(" of 10000000000 bytes expected, 0 there"), "{problem}");
+    }
+    let function = (Tag::Functions, vec![0, 0, 0, 0, 0, 0]);
+    let site = (Tag::Sites, numbers(&[ten_gb << 2, 16, 0, 0, 0, 0, 0]));
+    assert_eq!(problem(&[function, site]).0, "function: a number expected");
+    let mut bytes = file_with(&[]);
+    bytes.truncate(record_ends(&bytes)[2]);
+    bytes.extend([5, 0, 1, 0, 0xff, 0xff, 0xff, 0xff, 1, 2, 3]);
+    let damage = read(&bytes).unwrap().damage.unwrap();
+    assert_eq!(damage.problem, "record of 4294967295 bytes expected, 3 there");
+}
+
+#[test]
+fn the_end_record_counts() {
+    let mut bytes = file_with(&[]);
+    bytes.truncate(record_ends(&bytes)[2]);
+    bytes.extend(record(Tag::End.number(), 1, &[4]));
+    assert_eq!(read(&bytes).unwrap().damage.unwrap().problem, "4 records expected, 3 there");
+}
+
+#[test]
+fn unknown_records_are_kept_or_refused() {
+    let with = |flags| {
+        let mut bytes = file_with(&[]);
+        bytes.truncate(record_ends(&bytes)[2]);
+        bytes.extend(record(8, flags, b"peak"));
+        bytes.extend(record(Tag::End.number(), 1, &[4]));
+        bytes
+    };
+    let profile = read_whole(&with(0xfffe));
+    assert_eq!(profile.extra, [RawRecord { tag: 8, flags: 0xfffe, payload: b"peak".to_vec() }]);
+    assert_eq!(read_whole(&common::written(&profile)), profile);
+    assert_eq!(
+        read(&with(1)).unwrap_err().to_string(),
+        "byte 78: record kind 8 is not known to this program; use the mprof that wrote the file"
+    );
+}
+
+#[test]
+fn names_are_there_as_soon_as_one_of_their_records_is() {
+    assert_eq!(read_whole(&file_with(&[])).names, None);
+    assert_eq!(read_whole(&file_with(&[(Tag::Names, vec![])])).names, Some(Names::default()));
+    let file = read_whole(&file_with(&[(Tag::Files, vec![0, 1, b'x'])]));
+    assert_eq!(file.names.unwrap().files, [b"x"]);
+}

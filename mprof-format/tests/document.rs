@@ -1,0 +1,44 @@
+//! The bytes that are shown in `docs/FORMAT.md` and in `src/layout.rs` are those of the golden file.
+#![cfg(feature = "std")]
+
+mod common;
+
+use common::EVERY_KIND_V1;
+
+const DOCUMENT: &str = include_str!("../../docs/FORMAT.md");
+const LAYOUT: &str = include_str!("../src/layout.rs");
+
+/// All bytes in the `hex` blocks of a text, without the remarks after `#`.
+fn shown(text: &str, comment: &str) -> Vec<u8> {
+    let mut bytes = vec![];
+    let mut is_hex = false;
+    for line in text.lines() {
+        let line = line.trim().strip_prefix(comment).unwrap_or_default().trim();
+        if let Some(kind) = line.strip_prefix("```") {
+            is_hex = kind == "hex";
+        } else if is_hex {
+            let digits = line.split('#').next().unwrap().split_whitespace();
+            bytes.extend(digits.map(|digits| u8::from_str_radix(digits, 16).expect(line)));
+        }
+    }
+    bytes
+}
+
+#[test]
+fn the_document_walks_through_the_whole_golden_file() {
+    assert_eq!(shown(DOCUMENT, ""), EVERY_KIND_V1);
+}
+
+#[test]
+fn the_layout_shows_the_header_and_the_payload_of_each_known_kind() {
+    let mut bytes = EVERY_KIND_V1[..20].to_vec();
+    let mut at = 20;
+    for end in common::record_ends(EVERY_KIND_V1) {
+        let unknown = EVERY_KIND_V1[at..at + 2] == 1000u16.to_le_bytes();
+        if !unknown {
+            bytes.extend(&EVERY_KIND_V1[at + 8..end - 4]);
+        }
+        at = end;
+    }
+    assert_eq!(shown(LAYOUT, "///"), bytes);
+}

@@ -1,0 +1,6 @@
+//! The interposed functions.
+
+pub mod allocation;
+pub mod ending;
+pub mod loading;
+pub mod running;

@@ -1,0 +1,123 @@
+//! What was asked for in the environment.
+//!
+//! The environment is read from the process's initial stack, where the kernel put it: our first code runs before
+//! the C library has set `environ`.
+
+use core::ffi::{CStr, c_char};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+use mprof_core::note;
+use mprof_core::process::OPTIONS;
+
+use crate::identity;
+
+unsafe extern "C" {
+    /// Where the initial stack begins: the argument count, then the arguments (`<ld.so>`, GLIBC_2.2.5).
+    static __libc_stack_end: *const usize;
+}
+
+/// The initial stack's upper end; 0 where the loader does not say.
+pub fn initial_stack() -> usize {
+    // SAFETY: the loader sets the variable before any of our code runs.
+    unsafe { __libc_stack_end as usize }
+}
+
+/// The argument vector that the program was started with; empty where it is not found.
+pub fn arguments() -> impl Iterator<Item = &'static CStr> {
+    let start = initial_stack() as *const usize;
+    // SAFETY: the layout of the initial stack (System V ABI, section 3.4.1): a count, that many pointers, null.
+    let count = if start.is_null() { 0 } else { unsafe { *start } };
+    (0..count).map_while(move |index| {
+        // SAFETY: as above.
+        let argument = unsafe { *start.add(1 + index) as *const c_char };
+        // SAFETY: a non-null entry is a string.
+        (!argument.is_null()).then(|| unsafe { CStr::from_ptr(argument) })
+    })
+}
+
+/// The environment that the program was started with, as `NAME=value` strings.
+pub fn environment() -> impl Iterator<Item = &'static CStr> {
+    let start = initial_stack() as *const usize;
+    // SAFETY: as in `arguments`; the environment follows the null that ends the arguments.
+    let mut next = if start.is_null() { start } else { unsafe { start.add(2 + *start) } };
+    core::iter::from_fn(move || {
+        if next.is_null() {
+            return None;
+        }
+        // SAFETY: the entries end with a null, at which this stops.
+        let entry = unsafe { *next as *const c_char };
+        if entry.is_null() {
+            return None;
+        }
+        // SAFETY: as above.
+        next = unsafe { next.add(1) };
+        // SAFETY: a non-null entry is a string.
+        Some(unsafe { CStr::from_ptr(entry) })
+    })
+}
+
+/// The value of a variable in the initial environment.
+pub fn variable(name: &[u8]) -> Option<&'static [u8]> {
+    environment().find_map(|entry| entry.to_bytes().strip_prefix(name)?.strip_prefix(b"="))
+}
+
+/// `MPROF_DATA`, copied: where to write. Null: the default.
+static DATA: AtomicPtr<&'static [u8]> = AtomicPtr::new(core::ptr::null_mut());
+/// `MPROF_FOLLOW=0`: only the first process writes a profile.
+static FIRST_ONLY: AtomicBool = AtomicBool::new(false);
+
+/// The name of the data file as it was given; `None` for the default.
+pub fn data() -> Option<&'static [u8]> {
+    // SAFETY: only `read` stores here, a reference that is never freed.
+    unsafe { DATA.load(Ordering::Acquire).as_ref() }.copied()
+}
+
+/// Whether only the first process writes a profile.
+pub fn first_process_only() -> bool {
+    FIRST_ONLY.load(Ordering::Relaxed)
+}
+
+/// Reads the options. A value that cannot be understood is said in one line, and the default stands.
+pub fn read() {
+    number(b"MPROF_DEPTH", |value| OPTIONS.depth.store(value, Ordering::Relaxed));
+    number(b"MPROF_MAX_CONTEXTS", |value| OPTIONS.contexts.store(value, Ordering::Relaxed));
+    choice(b"MPROF_VERIFY", &[b"0", b"1"], |value| OPTIONS.verify.store(value == 1, Ordering::Relaxed));
+    choice(b"MPROF_UNWIND", &[b"rules", b"backtrace"], |value| {
+        OPTIONS.reference.store(value == 1, Ordering::Relaxed);
+    });
+    choice(b"MPROF_THREADS", &[b"shared", b"each"], |value| {
+        OPTIONS.each_thread.store(value == 1, Ordering::Relaxed)
+    });
+    choice(b"MPROF_FOLLOW", &[b"0", b"1"], |value| FIRST_ONLY.store(value == 0, Ordering::Relaxed));
+    if let Some(data) = variable(b"MPROF_DATA").filter(|data| !data.is_empty())
+        && let Some(data) = mprof_core::arena::keep_bytes(data)
+    {
+        identity::keep_forever(&DATA, data);
+    }
+}
+
+fn number(name: &[u8], set: impl FnOnce(u32)) {
+    let Some(value) = variable(name).filter(|value| !value.is_empty()) else { return };
+    match core::str::from_utf8(value).ok().and_then(|value| value.parse().ok()) {
+        Some(value) => set(value),
+        None => note::say(format_args!(
+            "{}={} is not a number; it is left out",
+            note::Printable(name),
+            note::Printable(value)
+        )),
+    }
+}
+
+fn choice(name: &[u8], choices: &[&[u8]; 2], set: impl FnOnce(usize)) {
+    let Some(value) = variable(name).filter(|value| !value.is_empty()) else { return };
+    match choices.iter().position(|choice| *choice == value) {
+        Some(index) => set(index),
+        None => note::say(format_args!(
+            "{}={} is neither {} nor {}; it is left out",
+            note::Printable(name),
+            note::Printable(value),
+            note::Printable(choices[0]),
+            note::Printable(choices[1])
+        )),
+    }
+}

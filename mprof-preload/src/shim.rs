@@ -1,0 +1,61 @@
+//! Between a C symbol and its hook: a few instructions that add, as two more arguments, the stack pointer and the
+//! frame pointer as they were on entry, and jump. The hook returns to the program directly.
+
+/// Defines exported functions that jump to hooks.
+///
+/// `name, aliases… => hook(registers)`: the registers are where the two more arguments go by the System V calling
+/// convention (section 3.2.3), given how many arguments the function has itself.
+macro_rules! shims {
+    ($($(#[$doc:meta])* $($name:ident),+ => $hook:path, $sp:literal, $bp:literal;)+) => {
+        $($(
+            #[doc = concat!(stringify!($name), ": jumps to its hook.")]
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    concat!("mov ", $sp, ", rsp"), // the address of the return address
+                    concat!("mov ", $bp, ", rbp"), // what the program has in the frame pointer register
+                    "jmp {hook}",                  // the hook returns to our caller
+                    hook = sym $hook,
+                )
+            }
+        )+)+
+    };
+}
+
+/// Defines exported functions that call `before`, with all arguments kept, and then jump to the original, which
+/// sees the program as its caller: some functions of the C library look at who calls them.
+macro_rules! passing_shims {
+    ($($(#[$doc:meta])* $name:ident => $before:path, $original:path;)+) => {
+        $(
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    "push rdi",
+                    "push rsi",
+                    "push rdx",
+                    "push rcx",
+                    "push r8",
+                    "push r9",
+                    "push rax", // al counts the vector registers of a variadic call; the stack is now aligned
+                    "call {before}",
+                    "pop rax",
+                    "pop r9",
+                    "pop r8",
+                    "pop rcx",
+                    "pop rdx",
+                    "pop rsi",
+                    "pop rdi",
+                    "mov r11, qword ptr [rip + {original}]",
+                    "jmp r11",
+                    before = sym $before,
+                    original = sym $original,
+                )
+            }
+        )+
+    };
+}
+
+pub(crate) use {passing_shims, shims};

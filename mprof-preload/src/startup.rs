@@ -1,0 +1,123 @@
+//! The order of things at the start.
+//!
+//! ```text
+//! the loader maps us and relocates everybody; it may already allocate:
+//!     first event of all   → originals::find → before_first_event (secret, identity of the process)
+//! constructors, ours first (-z initfirst), when the C library is not initialised yet:
+//!     start                → options, who we are, the exit handlers
+//! constructors of all other libraries, the C library's among them
+//! _start → __libc_start_main (ours, passing): the environment gets MPROF_ROOT
+//! main … exit handlers, destructors of all libraries
+//!     at_exit              → the profile: our handler was the first to be registered, so it runs last
+//! ```
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use mprof_core::thread::Thread;
+use mprof_core::{header, note, process, sys};
+use mprof_format::kinds::Reason;
+
+use crate::{identity, options, originals, profile, reference};
+
+/// Before the first header is written: whatever comes first, an event or our constructor.
+pub fn before_first_event() {
+    let mut secret = [0u8; 8];
+    if sys::random(&mut secret) {
+        header::set_secret(u64::from_ne_bytes(secret));
+    }
+    process::start(options::initial_stack());
+}
+
+/// Whether the program's calls of malloc reach us.
+static BEFORE_MALLOC: AtomicBool = AtomicBool::new(true);
+
+/// Whether the program's calls of malloc reach us; not so where it defines malloc itself.
+pub fn stands_before_malloc() -> bool {
+    BEFORE_MALLOC.load(Ordering::Relaxed)
+}
+
+#[ctor::ctor(unsafe)]
+fn start() {
+    note::remember_stderr();
+    originals::find();
+    options::read();
+    identity::find();
+    reference::offer();
+    sys::register_barrier();
+    watch_threads();
+    register_handlers();
+    // SAFETY: dlsym(3) with a valid name.
+    let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
+    let ours = crate::hooks::allocation::malloc as *const c_void;
+    BEFORE_MALLOC.store(core::ptr::eq(malloc, ours), Ordering::Relaxed);
+}
+
+unsafe extern "C" {
+    fn __cxa_atexit(
+        handler: extern "C" fn(*mut c_void),
+        argument: *mut c_void,
+        library: *mut c_void,
+    ) -> c_int;
+    fn __cxa_at_quick_exit(handler: extern "C" fn(*mut c_void), library: *mut c_void) -> c_int;
+    fn __register_atfork(
+        prepare: Option<extern "C" fn()>,
+        parent: Option<extern "C" fn()>,
+        child: Option<extern "C" fn()>,
+        library: *mut c_void,
+    ) -> c_int;
+}
+
+/// Exit handlers run in the reverse order of their registration; those of no library run after the destructors of
+/// all libraries.
+fn register_handlers() {
+    // SAFETY: the handlers stay, for this library is never unloaded.
+    unsafe {
+        __cxa_atexit(at_exit, core::ptr::null_mut(), core::ptr::null_mut());
+        __cxa_at_quick_exit(at_quick_exit, core::ptr::null_mut());
+        __register_atfork(None, None, Some(in_child), core::ptr::null_mut());
+    }
+}
+
+extern "C" fn at_exit(_: *mut c_void) {
+    profile::write(Reason::Exit, 0);
+}
+
+extern "C" fn at_quick_exit(_: *mut c_void) {
+    profile::write(Reason::QuickExit, 0);
+}
+
+extern "C" fn in_child() {
+    process::become_child();
+}
+
+/// Key whose destructor tells us that a thread ends.
+static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
+/// Rounds of destructors that a thread runs before it stops caring for new values (`PTHREAD_DESTRUCTOR_ITERATIONS`).
+const ROUNDS: usize = 4;
+
+fn watch_threads() {
+    let mut key = 0;
+    // SAFETY: plain pthread_key_create(3); with a key this early neither it nor the setter allocates.
+    if unsafe { libc::pthread_key_create(&raw mut key, Some(at_thread_end)) } == 0 {
+        KEY.store(key, Ordering::Relaxed);
+        mprof_core::thread::on_attach(|_| set_rounds(1));
+    }
+}
+
+/// The key's value is the number of the round in which its destructor runs next.
+fn set_rounds(round: usize) {
+    let key = KEY.load(Ordering::Relaxed);
+    // SAFETY: the key exists; its value is never dereferenced.
+    unsafe { libc::pthread_setspecific(key, core::ptr::without_provenance::<c_void>(round)) };
+}
+
+/// The thread keeps its heap until the last round: other destructors allocate and free as well.
+unsafe extern "C" fn at_thread_end(round: *mut c_void) {
+    let round = round as usize;
+    if round < ROUNDS {
+        set_rounds(round + 1);
+    } else {
+        Thread::detach();
+    }
+}
