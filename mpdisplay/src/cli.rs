@@ -19,7 +19,8 @@ use mpdisplay::analysis::leaks::Depth;
 #[derive(Debug, Parser)]
 #[command(version, name = "mpdisplay", after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Arguments {
-    /// Profiles; `-` reads standard input, as a pipe without FILE does [default: mprof.data]
+    /// Profiles; `-` reads standard input. Without FILE: what is piped into standard input or, if nothing is,
+    /// mprof.data
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
@@ -52,7 +53,7 @@ pub(crate) struct Arguments {
     pub(crate) depth: Depth,
 
     /// Tell call sites apart by their offset in the function: make_widget+26
-    #[arg(long, conflicts_with = "lines", help_heading = "Paths")]
+    #[arg(long, help_heading = "Paths")]
     pub(crate) offsets: bool,
 
     /// Tell call sites apart by their line: make_widget (widgets.c:17)

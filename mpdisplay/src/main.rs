@@ -1,5 +1,6 @@
 //! `mpdisplay`: shows profiles.
 
+use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
     match run(&Arguments::parse()) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("mpdisplay: {error}");
+            complain(&error);
             ExitCode::from(2)
         }
     }
@@ -40,7 +41,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     for Input { mut profile, trouble } in inputs {
         if profile.names.is_none() {
             for warning in mpfilt::add_names(&mut profile, &naming) {
-                eprintln!("mpdisplay: {warning}");
+                complain(&warning);
             }
         }
         profiles.push(profile);
@@ -55,8 +56,13 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         Ok(()) => {}
     }
     let failed = !troubles.is_empty();
-    troubles.iter().for_each(|trouble| eprintln!("mpdisplay: {trouble}"));
+    troubles.iter().for_each(complain);
     Ok(if failed { ExitCode::from(2) } else { ExitCode::SUCCESS })
+}
+
+/// Says it on standard error, if that can be written to.
+fn complain(what: &impl Display) {
+    let _ = writeln!(io::stderr(), "mpdisplay: {what}");
 }
 
 fn naming(arguments: &Arguments) -> mpfilt::Options {
