@@ -157,13 +157,51 @@ impl<T: Copy> Array<T> {
         true
     }
 
-    /// Makes room for `wanted` values in all.
-    #[cold]
+    /// Appends a value where there is room for it.
+    ///
+    /// # Safety
+    /// There is room: [`Array::reserve`] has made it.
+    #[inline(always)]
+    pub unsafe fn push_reserved(&mut self, value: T) {
+        debug_assert!(self.length < self.capacity);
+        // SAFETY: as the caller vouches.
+        unsafe { self.start.add(self.length).write(value) };
+        self.length += 1;
+    }
+
+    /// A value.
+    ///
+    /// # Safety
+    /// The index is below the length.
+    #[inline(always)]
+    pub unsafe fn at(&self, index: usize) -> &T {
+        debug_assert!(index < self.length);
+        // SAFETY: as the caller vouches.
+        unsafe { &*self.start.add(index) }
+    }
+
+    /// Number of values.
+    #[inline(always)]
+    #[allow(clippy::len_without_is_empty)] // that of the slice
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// The first value, if there is any.
+    #[inline(always)]
+    pub fn start(&self) -> *const T {
+        self.start
+    }
+
+    /// Makes room for `wanted` values in all. False, with no room made, without memory.
+    #[inline]
     #[must_use]
     pub fn reserve(&mut self, wanted: usize) -> bool {
-        if wanted <= self.capacity {
-            return true;
-        }
+        wanted <= self.capacity || self.grow(wanted)
+    }
+
+    #[cold]
+    fn grow(&mut self, wanted: usize) -> bool {
         let capacity = wanted.next_power_of_two().max(64);
         let Ok(layout) = Layout::array::<T>(capacity) else { return false };
         let fresh = allocate(layout).cast::<T>();

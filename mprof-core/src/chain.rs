@@ -29,7 +29,8 @@ use crate::words::{self, Word};
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     state: State,
-    /// The words that lead from this frame and all frames further out to their callers are the first so many.
+    /// The words that lead from this frame and all frames further out to their callers are the first so many, with
+    /// the one that stops a comparison.
     words_end: u32,
     /// Calling context of the chain from the top to this frame; [`NO_NODE`] where there was no room for it.
     node: u32,
@@ -259,12 +260,14 @@ impl Chain {
         // Kept frames from this index on are further in than `state`, or known to differ further out.
         let mut candidates = self.frames.len();
         loop {
-            while let Some(kept) = self.frames[..candidates].last() {
-                if kept.state.sp > state.sp {
-                    break;
-                }
-                if kept.state.sp == state.sp {
-                    if kept.state.location == state.location && (!kept.live || kept.state.bp == state.bp) {
+            while candidates > 0 {
+                // SAFETY: the index is below the number of frames.
+                let kept = unsafe { self.frames.at(candidates - 1) };
+                if kept.state.sp >= state.sp {
+                    if kept.state.sp == state.sp
+                        && kept.state.location == state.location
+                        && (!kept.live || kept.state.bp == state.bp)
+                    {
                         match self.compare(candidates - 1) {
                             None => return Some(Found { comparable: true, end: End::Joint(candidates - 1) }),
                             Some(differing) => candidates = differing,
@@ -290,13 +293,13 @@ impl Chain {
     /// Otherwise the index of the innermost frame that is no longer as it was.
     #[inline]
     fn compare(&self, index: usize) -> Option<usize> {
-        // SAFETY: the words were read by a walk that came through a frame in this state.
-        let left = unsafe { words::compare(&self.words[..self.frames[index].words_end as usize]) };
-        if left == 0 {
+        // SAFETY: the index is a kept frame's; its words were read by a walk that came through a frame in this state.
+        let at = unsafe { words::compare(self.words.start(), self.frames.at(index).words_end as usize - 1) };
+        if at == 0 {
             return None;
         }
-        // The differing word is `left - 1`; the frame that it leads *from* is as it was, its caller is not.
-        Some(self.frames[..=index].partition_point(|frame| (frame.words_end as usize) < left))
+        // The frame that the differing word leads *from* is as it was, its caller is not.
+        Some(self.frames[..=index].partition_point(|frame| frame.words_end as usize <= at))
     }
 
     /// Walks the whole chain with all registers.
@@ -354,11 +357,15 @@ impl Chain {
     /// Makes what [`Chain::find`] found the kept chain and returns its calling context. `top` is the context that
     /// a whole chain begins in. With `contexts` false no context is looked up or made.
     pub fn keep(&mut self, walk: &mut Walk<'_>, found: Found, top: u32, contexts: bool) -> u32 {
+        let mut live = false;
         let mut node = match found.end {
             End::Joint(joint) => {
+                // SAFETY: a joint is the index of a kept frame.
+                let Frame { words_end, node, live: outer_live, .. } = unsafe { *self.frames.at(joint) };
+                live = outer_live;
                 self.frames.truncate(joint + 1);
-                self.words.truncate(self.frames[joint].words_end as usize);
-                self.frames[joint].node
+                self.words.truncate(words_end as usize);
+                node
             }
             end => {
                 self.forget();
@@ -369,13 +376,17 @@ impl Chain {
                 }
             }
         };
-        let mut keeping = found.comparable;
+        let keeping = found.comparable && self.reserve(self.fresh.len());
+        if !keeping {
+            self.forget();
+        }
         for index in (0..self.fresh.len()).rev() {
-            let frame = self.fresh[index];
+            // SAFETY: the index is below the length.
+            let frame = unsafe { *self.fresh.at(index) };
             node = if contexts && node != NO_NODE { walk.tree.child(node, frame.key) } else { NO_NODE };
-            if keeping && !self.keep_frame(frame, node, &walk.bounds) {
-                keeping = false;
-                self.forget();
+            if keeping {
+                // SAFETY: room was made.
+                live = unsafe { self.keep_frame(frame, node, live, &walk.bounds) };
             }
         }
         node
@@ -414,37 +425,55 @@ impl Chain {
         self.words.truncate(0);
     }
 
-    /// Appends a frame, inside of those kept already. False without memory.
-    fn keep_frame(&mut self, frame: NewFrame, node: u32, bounds: &StackBounds) -> bool {
-        let outer_live = self.frames.last().is_some_and(|outer| outer.live);
+    /// Makes room for so many frames more, and their words. False without memory.
+    fn reserve(&mut self, frames: usize) -> bool {
+        let room = self.frames.reserve(self.frames.len() + frames)
+            && self.words.reserve(self.words.len() + frames * WORDS_PER_FRAME + 1);
+        if room && self.words.is_empty() {
+            // SAFETY: there is room.
+            unsafe { self.words.push_reserved(Word::stop()) };
+        }
+        room
+    }
+
+    /// Appends a frame, inside of those kept already, of which the last has a frame pointer that matters if
+    /// `outer_live`. Returns whether its own does.
+    ///
+    /// # Safety
+    /// [`Chain::reserve`] has made room, and the frame was walked just now.
+    #[inline]
+    unsafe fn keep_frame(
+        &mut self,
+        frame: NewFrame,
+        node: u32,
+        outer_live: bool,
+        bounds: &StackBounds,
+    ) -> bool {
         let NewFrame { state, rule, .. } = frame;
+        // SAFETY (both blocks): there is room; the walk read these words a moment ago, in a frame that is still live.
         let live = if rule.kind() == PackedRule::STACK_POINTER {
             // The common case: a return address, and a frame pointer where it matters.
             let cfa = state.sp.wrapping_add_signed(rule.first());
-            // SAFETY: the walk read these words a moment ago, in a frame that is still live.
-            let kept = unsafe {
-                self.words.push(Word::now(cfa - 8))
-                    && (!outer_live
-                        || !rule.saves_bp()
-                        || self.words.push(Word::now(cfa.wrapping_add_signed(rule.second()))))
-            };
-            if !kept {
-                return false;
+            // SAFETY: see above.
+            unsafe { self.words.push_reserved(Word::now(cfa - 8)) };
+            if outer_live && rule.saves_bp() {
+                // SAFETY: see above.
+                unsafe { self.words.push_reserved(Word::now(cfa.wrapping_add_signed(rule.second()))) };
             }
             outer_live && !rule.saves_bp()
         } else {
-            match keep_words(&mut self.words, frame, outer_live, bounds) {
-                Some(live) => live,
-                None => return false,
-            }
+            // SAFETY: see above.
+            unsafe { keep_words(&mut self.words, frame, outer_live, bounds) }
         };
-        self.frames.push(Frame { state, words_end: self.words.len() as u32, node, live })
+        // SAFETY: see above.
+        unsafe { self.frames.push_reserved(Frame { state, words_end: self.words.len() as u32, node, live }) };
+        live
     }
 
     /// The words of the kept chain, and whether the entry's frame pointer matters. `None` where no chain is kept.
     pub fn proof(&self) -> Option<Proof<'_>> {
         let frame = self.frames.last()?;
-        Some(Proof { words: &self.words[..frame.words_end as usize], live: frame.live })
+        Some(Proof { words: &self.words[1..frame.words_end as usize], live: frame.live })
     }
 
     /// Locations of the frames just walked, innermost first.
@@ -462,24 +491,34 @@ pub struct Proof<'a> {
     pub live: bool,
 }
 
+/// Words that a frame has at most.
+const WORDS_PER_FRAME: usize = 3;
+
 /// Appends the words that lead from a frame to its caller, outermost first. Returns whether the frame's own frame
-/// pointer matters; `None` without memory.
+/// pointer matters.
+///
+/// # Safety
+/// There is room for [`WORDS_PER_FRAME`] words, and the frame was walked just now.
 #[inline(never)]
-fn keep_words(
-    list: &mut Array<Word>,
+unsafe fn keep_words(
+    words: &mut Array<Word>,
     frame: NewFrame,
     outer_live: bool,
     bounds: &StackBounds,
-) -> Option<bool> {
+) -> bool {
     let rule = Rule::from(frame.rule);
     let by_frame_pointer = matches!(rule, Rule::FramePointer { .. } | Rule::Realigned { .. } | Rule::None);
-    let Some(saved) = saved_state(rule, frame.state, bounds) else { return Some(by_frame_pointer) };
-    let word = if let CallerSp::ReadFrom(word, _) = saved.sp { Some(word) } else { None };
-    // SAFETY: the walk read these words a moment ago, in frames that are still live.
-    let mut push = |address| list.push(unsafe { Word::now(address) });
-    let kept =
-        push(saved.pc) && word.is_none_or(&mut push) && saved.bp.is_none_or(|bp| !outer_live || push(bp));
-    kept.then_some(by_frame_pointer || (saved.bp.is_none() && outer_live))
+    let Some(saved) = saved_state(rule, frame.state, bounds) else { return by_frame_pointer };
+    // SAFETY: there is room; the walk read these words a moment ago, in a frame that is still live.
+    let mut push = |address| unsafe { words.push_reserved(Word::now(address)) };
+    push(saved.pc);
+    if let CallerSp::ReadFrom(word, _) = saved.sp {
+        push(word);
+    }
+    if let Some(bp) = saved.bp.filter(|_| outer_live) {
+        push(bp);
+    }
+    by_frame_pointer || (saved.bp.is_none() && outer_live)
 }
 
 #[cfg(test)]

@@ -24,8 +24,6 @@ pub struct Facts<'a, Arguments> {
     pub program: &'a [u8],
     /// Command line.
     pub arguments: Arguments,
-    /// Parent's process id at the start.
-    pub parent: u32,
 }
 
 /// How long to wait for threads to leave their heaps, microseconds.
@@ -110,7 +108,7 @@ impl<S: Sink> Dump<'_, S> {
         lenient(self.writer.header(0))?;
         lenient(self.writer.process(&ProcessRef {
             pid: process::id(),
-            parent_pid: facts.parent,
+            parent_pid: process::parent(),
             program: facts.program,
             start_unix_ns: process::start_unix(),
             elapsed_ns: process::elapsed(),

@@ -4,8 +4,6 @@
 //! it the block may already be another thread's. A reallocation takes the header away before the real call, so
 //! that no valid header stays behind where the object was, and counts when it is known whether it succeeded.
 
-use core::sync::atomic::Ordering;
-
 use mprof_format::kinds::Category;
 
 use crate::bins::Bins;
@@ -15,7 +13,7 @@ use crate::location::Location;
 use crate::mark::{Doing, Mark};
 use crate::nesting::{self, Nesting};
 use crate::page_objects;
-use crate::process::{self, OPTIONS};
+use crate::process;
 use crate::records;
 use crate::thread::Thread;
 use crate::unwind::{State, read_word};
@@ -102,11 +100,7 @@ pub unsafe fn allocate(entry: Entry, request: Request, real: impl Fn(usize) -> *
 unsafe fn record(heap: &mut Heap, entry: Entry, block: *mut u8, request: Request) -> *mut u8 {
     // SAFETY: as the caller vouches.
     unsafe {
-        let caller = entry.caller();
-        let record = heap.allocate(caller, request.size);
-        if OPTIONS.verify.load(Ordering::Relaxed) {
-            crate::reference::check(heap, caller, record);
-        }
+        let record = heap.allocate(entry.caller(), request.size);
         write_header(block, request, record, heap.birth())
     }
 }
@@ -116,7 +110,7 @@ unsafe fn record(heap: &mut Heap, entry: Entry, block: *mut u8, request: Request
 /// # Safety
 /// The block is ours and large enough.
 #[inline(always)]
-unsafe fn write_header(block: *mut u8, request: Request, record: u32, birth: u32) -> *mut u8 {
+unsafe fn write_header(block: *mut u8, request: Request, record: u32, birth: u64) -> *mut u8 {
     let offset_log2 = request.offset.trailing_zeros();
     // SAFETY: the object lies in the block, at least a header's length from its start.
     unsafe {
@@ -224,11 +218,33 @@ fn first_event() -> Situation {
     }
 }
 
+/// An object of ours that is alive.
+#[derive(Debug, Clone, Copy)]
+pub struct Object {
+    start: *mut u8,
+    header: Header,
+    counter: records::Counter,
+}
+
+impl Object {
+    /// Distance from its real block to the object, bytes.
+    #[inline(always)]
+    pub fn offset(&self) -> usize {
+        self.header.offset()
+    }
+
+    /// Its real block.
+    #[inline(always)]
+    pub fn block(&self) -> *mut u8 {
+        self.start.wrapping_sub(self.offset())
+    }
+}
+
 /// A pointer that the program gave us.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Pointer {
     /// An object of ours that is alive.
-    Ours(Header),
+    Ours(Object),
     /// Not ours; it is the real allocator's to judge.
     Foreign,
     /// An object of ours that was freed a short while ago: the real allocator is to judge the real block.
@@ -241,7 +257,7 @@ pub enum Pointer {
 /// The pointer came from an allocator, or the program is in error and the real allocator would read the words
 /// before it as well.
 #[inline(always)]
-pub unsafe fn identify(object: *const u8) -> Pointer {
+pub unsafe fn identify(object: *mut u8) -> Pointer {
     let address = object as usize;
     if !address.is_multiple_of(HEADER)
         || (page_objects::on_page_start(address) && !page_objects::contains(address))
@@ -249,10 +265,12 @@ pub unsafe fn identify(object: *const u8) -> Pointer {
         return Pointer::Foreign;
     }
     // SAFETY: the header is on the object's own page, or the object is known to be ours.
-    match unsafe { header::read(object) } {
-        Some(header) if records::was_issued(header.record) => Pointer::Ours(header),
-        _ => identify_headless(object),
+    if let Some(header) = unsafe { header::read(object) }
+        && let Some(counter) = records::counter(header.record)
+    {
+        return Pointer::Ours(Object { start: object, header, counter });
     }
+    identify_headless(object)
 }
 
 /// Whose pointer this is, given that it has no header.
@@ -269,52 +287,46 @@ fn identify_headless(object: *const u8) -> Pointer {
     if (32..LARGEST_BLOCK).contains(&before) { Pointer::Foreign } else { Pointer::Freed(freed) }
 }
 
-/// Counts the free of an object of ours and takes its header away. Returns its real block, which the caller must
-/// then free.
+/// Counts the free of an object and takes its header away. Its real block is then to be freed.
 ///
 /// # Safety
-/// `object` is alive and ours, with this header, and `entry` is that of a hook of the calling thread.
+/// `object` was identified just now, and `entry` is that of a hook of the calling thread.
 #[inline(always)]
-pub unsafe fn free(entry: Entry, object: *mut u8, header: Header) -> *mut u8 {
+pub unsafe fn free(entry: Entry, object: Object) {
     match Thread::current().ready() {
         // SAFETY: the thread is in the program, so nothing else uses its heap.
-        Some((_, heap)) => count_free(unsafe { &mut *heap }, object, header),
-        None => free_unready(entry, object, header),
+        Some((_, heap)) => count_free(unsafe { &mut *heap }, object),
+        None => free_unready(entry, object),
     }
     // SAFETY: the object is ours, and dead from here on.
-    unsafe {
-        header::clear(object);
-        if page_objects::on_page_start(object as usize) {
-            page_objects::remove(object as usize);
-        }
-        object.sub(header.offset())
+    unsafe { header::clear(object.start) };
+    if page_objects::on_page_start(object.start as usize) {
+        page_objects::remove(object.start as usize);
     }
 }
 
 /// Counts a free in the heap of the calling thread.
 #[inline(always)]
-fn count_free(heap: &mut Heap, object: *mut u8, header: Header) {
-    if records::free(header.record, header.size as u64, heap) {
+fn count_free(heap: &mut Heap, Object { start, header, counter }: Object) {
+    if counter.free(header.size as u64, heap) {
         heap.bins.free(header.size);
     }
-    heap.freed.push(Freed {
-        object: object as usize,
-        record: header.record,
-        offset_log2: header.offset_log2,
-    });
+    heap.freed.push(Freed { object: start as usize, record: header.record, offset_log2: header.offset_log2 });
 }
 
 #[cold]
 #[inline(never)]
-fn free_unready(entry: Entry, object: *mut u8, header: Header) {
+fn free_unready(entry: Entry, object: Object) {
     match situation(entry) {
         // SAFETY: nothing else uses the heap.
-        Situation::Ready(_, heap) => count_free(unsafe { &mut *heap }, object, header),
-        Situation::InAllocator | Situation::NoHeap => {
-            if records::free(header.record, header.size as u64, core::ptr::null()) {
-                COMMON_BINS.free_shared(header.size);
-            }
-        }
+        Situation::Ready(_, heap) => count_free(unsafe { &mut *heap }, object),
+        Situation::InAllocator | Situation::NoHeap => count_free_without_heap(object),
+    }
+}
+
+fn count_free_without_heap(Object { header, counter, .. }: Object) {
+    if counter.free(header.size as u64, core::ptr::null()) {
+        COMMON_BINS.free_shared(header.size);
     }
 }
 
@@ -326,25 +338,21 @@ fn free_unready(entry: Entry, object: *mut u8, header: Header) {
 /// As for [`allocate`] and [`free`]; `real` is as realloc(3) with a size that is not 0.
 pub unsafe fn reallocate(
     entry: Entry,
-    object: *mut u8,
-    header: Header,
+    object: Object,
     size: usize,
     real: impl Fn(*mut u8, usize) -> *mut u8,
 ) -> *mut u8 {
-    let request = Request { size, offset: header.offset() };
+    let Object { start, header, counter } = object;
+    let request = Request { size, offset: object.offset() };
     let Some(real_size) = request.real_size() else {
         // No allocator has that much: the call fails and sets errno.
-        // SAFETY: the object's real block.
-        return real(unsafe { object.sub(header.offset()) }, usize::MAX / 2 - HEADER);
+        return real(object.block(), usize::MAX / 2 - HEADER);
     };
     // SAFETY: the object is ours.
-    let block = unsafe {
-        header::clear(object);
-        object.sub(header.offset())
-    };
-    let at_page = page_objects::on_page_start(object as usize);
+    unsafe { header::clear(start) };
+    let at_page = page_objects::on_page_start(start as usize);
     if at_page {
-        page_objects::remove(object as usize);
+        page_objects::remove(start as usize);
     }
     let situation = match Thread::current().ready() {
         Some((mark, heap)) => Situation::Ready(mark, heap),
@@ -357,14 +365,14 @@ pub unsafe fn reallocate(
     } else {
         None
     };
-    let moved = real(block, real_size);
+    let moved = real(object.block(), real_size);
     let result = if moved.is_null() {
         // SAFETY: the object was left where it was.
         unsafe {
             if at_page {
-                page_objects::insert(object as usize);
+                page_objects::insert(start as usize);
             }
-            header::clear(object); // clearing twice restores
+            header::clear(start); // clearing twice restores
         }
         moved
     } else if let Situation::Ready(mark, heap) = situation {
@@ -372,15 +380,13 @@ pub unsafe fn reallocate(
         // SAFETY: as in `allocate`; the old object is gone.
         unsafe {
             let heap = &mut *heap;
-            if records::free(header.record, header.size as u64, heap) {
+            if counter.free(header.size as u64, heap) {
                 heap.bins.free(header.size);
             }
             record(heap, entry, moved, request)
         }
     } else {
-        if records::free(header.record, header.size as u64, core::ptr::null()) {
-            COMMON_BINS.free_shared(header.size);
-        }
+        count_free_without_heap(object);
         // SAFETY: the moved block is ours.
         unsafe { record_without_chain(moved, request) }
     };

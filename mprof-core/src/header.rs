@@ -2,16 +2,17 @@
 //!
 //! ```text
 //! word 0   bits  0–43  size as asked for, bytes
-//!          bits 44–63  birth, low 20 bits
+//!          bits 44–63  check, high 20 bits
 //! word 1   bits  0–27  counter record (never 0)
 //!          bits 28–32  log2 of the distance from the real block to the object, bytes (4 = the header alone)
 //!          bits 33–35  flags (0)
-//!          bits 36–39  birth, high 4 bits
-//!          bits 40–63  check: hash of the object's address, word 0, the rest of word 1 and the process's secret
+//!          bits 36–59  birth
+//!          bits 60–63  check, low 4 bits
 //! ```
 //!
-//! *Birth* is the bytes-allocated clock in ticks of 1 KiB, modulo 2²⁴. The check makes the header safe to look
-//! for before any pointer: a pointer whose check fails is not ours.
+//! *Birth* is the bytes-allocated clock in ticks of 1 KiB, modulo 2²⁴. The check is a hash of the object's address,
+//! the rest of both words and a secret of the process. It makes the header safe to look for before any pointer: a
+//! pointer whose check fails is not ours.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,10 +25,12 @@ pub const SIZE_LIMIT: usize = 1 << 44;
 /// The largest distance from real block to object that a header can say, bytes.
 pub const OFFSET_LIMIT: usize = 1 << 31;
 
-const SIZE_BITS: u32 = 44;
-const SIZE_MASK: u64 = (1 << SIZE_BITS) - 1;
-const RECORD_MASK: u64 = (1 << 28) - 1;
-const CHECK_SHIFT: u32 = 40;
+const SIZE: u64 = (1 << 44) - 1;
+const RECORD: u64 = (1 << 28) - 1;
+const OFFSET_SHIFT: u32 = 28;
+const BIRTH_SHIFT: u32 = 36;
+/// What is not the check in word 1.
+const REST: u64 = (1 << 60) - 1;
 
 /// Per-process secret of the check. Set once, before the first header is written.
 static SECRET: AtomicU64 = AtomicU64::new(0x9e37_79b9_7f4a_7c15);
@@ -46,8 +49,8 @@ pub struct Header {
     pub record: u32,
     /// log2 of the distance from the real block to the object.
     pub offset_log2: u32,
-    /// Birth, in KiB of allocation, modulo 2²⁴.
-    pub birth: u32,
+    /// Birth: bytes allocated before, of which the ticks of 1 KiB are kept, modulo 2²⁴.
+    pub birth: u64,
 }
 
 impl Header {
@@ -58,13 +61,15 @@ impl Header {
     }
 }
 
-/// The check for an object at `address` whose header holds these words (the check's own bits left out).
+/// The check for an object at `address` whose header holds this size and this rest of word 1: the high 20 bits and
+/// the low 4 are used.
 #[inline(always)]
-fn check(address: usize, word0: u64, word1: u64) -> u64 {
-    let mixed =
-        (address as u64 ^ SECRET.load(Ordering::Relaxed)).wrapping_add(word0.rotate_left(20)) ^ (word1 << 24);
-    let wide = u128::from(mixed) * 0xa076_1d64_78bd_642f_u128;
-    ((wide >> 64) as u64 ^ wide as u64) >> CHECK_SHIFT
+fn check(address: usize, size: u64, rest: u64) -> u64 {
+    // The factor is odd, so no two sums have one product; sizes and addresses meet in bits apart.
+    let sum =
+        (address as u64 ^ SECRET.load(Ordering::Relaxed)).wrapping_add(size.rotate_left(32)) ^ rest << 4;
+    let product = sum.wrapping_mul(0xa076_1d64_78bd_642f);
+    product ^ product >> 32
 }
 
 /// Writes the header of `object`.
@@ -74,16 +79,16 @@ fn check(address: usize, word0: u64, word1: u64) -> u64 {
 /// 16-byte aligned.
 #[inline(always)]
 pub unsafe fn write(object: *mut u8, header: Header) {
-    let word0 = header.size as u64 | u64::from(header.birth) << SIZE_BITS;
-    let word1 = u64::from(header.record)
-        | u64::from(header.offset_log2) << 28
-        | u64::from(header.birth >> 20 & 0xf) << 36;
-    let word1 = word1 | check(object as usize, word0, word1) << CHECK_SHIFT;
+    let size = header.size as u64;
+    let rest = u64::from(header.record)
+        | u64::from(header.offset_log2) << OFFSET_SHIFT
+        | header.birth << (BIRTH_SHIFT - 10) & REST & !((1 << BIRTH_SHIFT) - 1);
+    let check = check(object as usize, size, rest);
     // SAFETY: the caller owns these 16 bytes.
     unsafe {
         let words = object.cast::<u64>().sub(2);
-        words.write(word0);
-        words.add(1).write(word1);
+        words.write(size | check & !SIZE);
+        words.add(1).write(rest | check << 60);
     }
 }
 
@@ -98,17 +103,17 @@ pub unsafe fn read(object: *const u8) -> Option<Header> {
         let words = object.cast::<u64>().sub(2);
         (words.read_unaligned(), words.add(1).read_unaligned())
     };
-    let rest = word1 & ((1 << CHECK_SHIFT) - 1);
-    if word1 >> CHECK_SHIFT != check(object as usize, word0, rest) {
+    let check = check(object as usize, word0 & SIZE, word1 & REST);
+    if (word0 ^ check) & !SIZE | (word1 ^ check << 60) & !REST != 0 {
         return None;
     }
     let header = Header {
-        size: (word0 & SIZE_MASK) as usize,
-        record: (word1 & RECORD_MASK) as u32,
-        offset_log2: (word1 >> 28 & 0x1f) as u32,
-        birth: (word0 >> SIZE_BITS) as u32 | ((word1 >> 36 & 0xf) as u32) << 20,
+        size: (word0 & SIZE) as usize,
+        record: (word1 & RECORD) as u32,
+        offset_log2: (word1 >> OFFSET_SHIFT & 0x1f) as u32,
+        birth: word1 << 4 >> (BIRTH_SHIFT + 4) << 10,
     };
-    (header.offset_log2 >= 4 && header.record != 0).then_some(header)
+    (header.offset_log2 >= 4).then_some(header)
 }
 
 /// Makes the header of `object` fail its check from now on.
@@ -119,8 +124,8 @@ pub unsafe fn read(object: *const u8) -> Option<Header> {
 pub unsafe fn clear(object: *mut u8) {
     // SAFETY: the caller owns these bytes.
     unsafe {
-        let word1 = object.cast::<u64>().sub(1);
-        word1.write(word1.read() ^ 0xffff_ff00_0000_0000);
+        let word0 = object.cast::<u64>().sub(2);
+        word0.write(word0.read() ^ !SIZE);
     }
 }
 
@@ -135,7 +140,7 @@ mod tests {
     fn what_is_written_is_read() {
         for size in [0, 1, 204, 1 << 31, SIZE_LIMIT - 1] {
             for offset_log2 in [4, 5, 12, 31] {
-                for birth in [0, 0x12_3456, 0xff_ffff] {
+                for birth in [0, 0x12_3456 << 10, 0xff_ffff << 10] {
                     let header = Header { size, record: 0xfff_ffff, offset_log2, birth };
                     let mut block = Block([0; 48]);
                     // SAFETY: the object lies 16 bytes into the block.
@@ -157,7 +162,7 @@ mod tests {
         // SAFETY: all within the block.
         unsafe {
             let object = block.0.as_mut_ptr().add(16);
-            write(object, Header { size: 100, record: 7, offset_log2: 4, birth: 1 });
+            write(object, Header { size: 100, record: 7, offset_log2: 4, birth: 1024 });
             object.add(16).sub(16).copy_from(object.sub(16), 16);
             assert_eq!(read(object.add(16)), None);
         }
@@ -169,7 +174,7 @@ mod tests {
         // SAFETY: all within the block.
         unsafe {
             let object = block.0.as_mut_ptr().add(16);
-            write(object, Header { size: 100, record: 7, offset_log2: 4, birth: 1 });
+            write(object, Header { size: 100, record: 7, offset_log2: 4, birth: 1024 });
             for bit in 0..128 {
                 let byte = object.sub(16).add(bit / 8);
                 *byte ^= 1 << (bit % 8);

@@ -29,13 +29,21 @@ use crate::unwind::eh_frame::{self, Workspace};
 pub const NEW_GENERATION: u32 = 1;
 /// Attention bit: a dump wants the heap to rest.
 pub const PAUSE: u32 = 2;
+/// Attention bit: a new thread has the heap, and its first chain tells where it began.
+const NEW_THREAD: u32 = 8;
+/// Attention bit, once set for ever: each chain is to be compared with the reference unwinder's.
+pub const VERIFY: u32 = 4;
 
-/// Chains that a memo keeps at most: about as many as stay in the second-level cache.
+/// Chains that a memo keeps at most.
 const MOST_CHAINS: usize = 2048;
+/// The same in the first heaps, of which every process has one and most have no more.
+const MANY_CHAINS: usize = 8192;
+const FEW_HEAPS: usize = 4;
 /// Callers kept of a chain when there are too many contexts (the paper's partial call chain).
 const PARTIAL: usize = 5;
 
-/// A thread's heap.
+/// A thread's heap. In the order of use: what each event touches comes first.
+#[repr(C)]
 pub struct Heap {
     /// What others ask of the owner: [`NEW_GENERATION`], [`PAUSE`].
     attention: AtomicU32,
@@ -151,7 +159,8 @@ fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
         return None;
     }
     heap.mark = mark;
-    heap.memo.set_limit(MOST_CHAINS);
+    heap.rules.start();
+    heap.memo.start(if all().count() < FEW_HEAPS { MANY_CHAINS } else { MOST_CHAINS });
     heap.generation = process::generation();
     heap.owner.store(id, Ordering::Relaxed);
     heap.begin_thread();
@@ -165,9 +174,10 @@ fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
             Err(other) => first = other,
         }
     }
-    // A step between reading the generation and being on the list has not reached this heap.
+    // What was asked for between reading it and being on the list has not reached this heap.
+    let asked = if OPTIONS.verify.load(Ordering::Relaxed) { NEW_GENERATION | VERIFY } else { NEW_GENERATION };
     // SAFETY: the attention word may be written by anyone.
-    unsafe { (*heap).attention.fetch_or(NEW_GENERATION, Ordering::Relaxed) };
+    unsafe { (*heap).attention.fetch_or(asked, Ordering::Relaxed) };
     Some((mark, heap))
 }
 
@@ -190,15 +200,16 @@ pub fn forget_all() {
 impl Heap {
     /// A new thread has taken the heap over.
     fn begin_thread(&mut self) {
+        self.attention.fetch_or(NEW_THREAD, Ordering::Relaxed);
         self.top = NO_NODE;
         self.chain.clear();
         self.bounds = StackBounds::default();
     }
 
-    /// The owner's birth clock, in KiB of allocation.
+    /// The owner's birth clock, bytes allocated.
     #[inline(always)]
-    pub fn birth(&self) -> u32 {
-        (self.clock >> 10) as u32 & 0xff_ffff
+    pub fn birth(&self) -> u64 {
+        self.clock
     }
 
     /// Counts an allocation of `size` bytes by the chain that `entry` is the innermost frame of. Returns the
@@ -210,19 +221,42 @@ impl Heap {
     #[inline(always)]
     pub unsafe fn allocate(&mut self, entry: State, size: usize) -> u32 {
         if self.attention.load(Ordering::Relaxed) != 0 {
-            self.attend();
+            // SAFETY: as the caller vouches.
+            return unsafe { self.allocate_attentively(entry, size) };
         }
+        // SAFETY: as the caller vouches.
+        unsafe { self.allocate_now(entry, size) }
+    }
+
+    /// The same, when something is asked of the owner.
+    #[cold]
+    #[inline(never)]
+    unsafe fn allocate_attentively(&mut self, entry: State, size: usize) -> u32 {
+        self.attend();
+        if self.attention.fetch_and(!NEW_THREAD, Ordering::Relaxed) & NEW_THREAD != 0 {
+            // The memo could spare the walk that finds the top.
+            // SAFETY: as the caller vouches.
+            unsafe { self.context(entry) };
+        }
+        // SAFETY: as the caller vouches.
+        let record = unsafe { self.allocate_now(entry, size) };
+        if self.attention.load(Ordering::Relaxed) & VERIFY != 0 {
+            reference::check(self, entry, record);
+        }
+        record
+    }
+
+    /// The same, with nothing asked of the owner.
+    #[inline(always)]
+    unsafe fn allocate_now(&mut self, entry: State, size: usize) -> u32 {
         self.clock += size as u64;
         self.bins.allocate(size);
         let category = Category::of_size(size as u64).index();
         // SAFETY: as the caller vouches.
-        let found = match unsafe { self.memo.find(&entry) } {
+        let found = match unsafe { self.memo.find(&entry, self.rules.second(&entry)) } {
             Ok(known) => {
-                // SAFETY: records are never freed.
-                let counters = unsafe { known.counters.as_ref() };
-                if known.category() == category
-                    && let Some(counters) = counters
-                {
+                if known.category() == category {
+                    let counters = known.counters();
                     counters.allocs.add_owned(1);
                     counters.bytes.add_owned(size as u64);
                     return known.record;
@@ -258,13 +292,15 @@ impl Heap {
         };
         counters.allocs.add_owned(1);
         counters.bytes.add_owned(size as u64);
-        let counted = (number, &raw const *counters, category);
+        let counted = (number, counters, category);
         match found {
             // SAFETY: as above.
             Ok(known) => unsafe { (*known).set_counted(counted) },
             Err(miss) if worth_keeping => {
                 if let Some(proof) = self.chain.proof() {
-                    self.memo.insert(miss, &entry, proof, node, counted);
+                    // SAFETY: as the caller vouches.
+                    let second = unsafe { self.rules.second(&entry) };
+                    self.memo.insert(miss, &entry, second, proof, node, counted);
                 }
             }
             Err(_) => {}

@@ -29,6 +29,12 @@ impl Location {
         (self.0 & ADDRESS) as usize
     }
 
+    /// All of it in a word.
+    #[inline(always)]
+    pub fn word(self) -> u64 {
+        self.0
+    }
+
     /// Whether a signal interrupted it.
     pub fn is_interrupted(self) -> bool {
         self.0 & INTERRUPTED != 0

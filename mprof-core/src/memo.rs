@@ -1,10 +1,11 @@
 //! Whole chains that were seen: an allocation whose chain is one of them proves it by comparing the stack words
-//! that the chain depends on, and touches neither rules nor tree.
+//! that the chain depends on, and touches neither tree nor rules but one.
 //!
-//! A chain is looked up by its entry's location and stack pointer. Where a word differs from the entry found, the
-//! chain may be another one that is the same as far as it has been compared: it is looked up by that entry, the
-//! place of the word and what the stack holds there, and only what is then still to be compared is kept for it.
-//! So all chains through a wrapper, as `operator new` is one, cost one lookup more, however many they are.
+//! A chain is looked up by where it begins: location, stack pointer, and the caller's return address where the
+//! location's rule says at once where that is. So chains through a wrapper, as `operator new` is one, are told
+//! apart at no cost. Where a word further out differs from the entry found, the chain may be another one that is
+//! the same as far as it has been compared: it is looked up by that entry, the place of the word and what the stack
+//! holds there, and only what is then still to be compared is kept for it.
 //!
 //! Nothing is removed singly. When there is no more room, the memo starts anew; if what it held was hardly ever found
 //! again, because there are more chains in turn than it has room for, it first rests for a while.
@@ -15,7 +16,6 @@ use allocator_api2::alloc::Allocator;
 
 use crate::arena::{Arena, Array, Zeroable};
 use crate::chain::Proof;
-use crate::location::Location;
 use crate::records::Record;
 use crate::unwind::{State, read_word};
 use crate::words::{self, Word};
@@ -31,37 +31,37 @@ const WORTHWHILE_HITS: usize = 2;
 const REST: u32 = 16 * 1024;
 const LONGEST_REST: u32 = 1 << 22;
 
-/// A chain that was seen. One cache line.
+/// A chain that was seen. Its words follow it in the pool.
 #[derive(Debug, Clone, Copy)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Entry {
     key: Key,
-    /// Frame pointer at the chain's entry, if `live`.
-    bp: usize,
-    words_start: u32,
-    words_length: u16,
-    /// Whether the frame pointer is to be compared.
-    live: bool,
-    /// How often the entry was found again, up to 255.
-    hits: u8,
-    /// Counter record that was last used for the chain; null before the first use.
-    pub counters: *const Record,
+    /// Counter record that was last used for the chain.
+    counters: &'static Record,
     /// Its number.
     pub record: u32,
     /// Calling context, and the category that `record` is for in the low bits.
     node: u32,
+    /// Frame pointer at the chain's entry, if `live`.
+    bp: usize,
+    /// The caller's return address that the entry was hashed with, or 0.
+    second: usize,
+    /// Words that follow, without the one that stops.
+    words: u32,
+    /// How often the entry was found again.
+    hits: u32,
+    /// Whether the frame pointer is to be compared.
+    live: bool,
 }
+
+/// The pool is in units of this length; an entry takes four.
+const UNIT: usize = size_of::<Word>();
+const ENTRY_UNITS: usize = size_of::<Entry>().div_ceil(UNIT);
+const _: () = assert!(size_of::<Entry>().is_multiple_of(UNIT) && align_of::<Entry>() <= align_of::<Word>());
 
 const CATEGORY_BITS: u32 = 3;
 
 impl Entry {
-    /// Where in the list its words are.
-    #[inline(always)]
-    fn words(&self) -> core::ops::Range<usize> {
-        let start = self.words_start as usize;
-        start..start + usize::from(self.words_length)
-    }
-
     /// Calling context.
     pub fn node(&self) -> u32 {
         self.node >> CATEGORY_BITS
@@ -73,6 +73,12 @@ impl Entry {
         (self.node & ((1 << CATEGORY_BITS) - 1)) as u8
     }
 
+    /// The counter record.
+    #[inline(always)]
+    pub fn counters(&self) -> &'static Record {
+        self.counters
+    }
+
     /// Sets the counter record and the category that it is for.
     pub fn set_counted(&mut self, (record, counters, category): Counted) {
         self.record = record;
@@ -82,11 +88,12 @@ impl Entry {
 }
 
 /// A counter record's number, the record, and the category it is for.
-pub type Counted = (u32, *const Record, u8);
+pub type Counted = (u32, &'static Record, u8);
 
-/// What an entry is looked up by: stack pointer and location of a chain's entry; or another entry, how many of its
-/// words were left when one differed, and what the stack held instead.
+/// What an entry is looked up by: stack pointer and location of a chain's beginning; or another entry, the index of
+/// the word of it that differs, and what the stack held there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
 struct Key {
     from: u64,
     value: u64,
@@ -98,26 +105,19 @@ const BRANCH: u64 = 1 << 63;
 impl Key {
     #[inline(always)]
     fn of_entry(state: &State) -> Key {
-        Key {
-            from: state.sp as u64,
-            value: state.location.address() as u64 | Self::interrupted(state.location),
-        }
+        Key { from: state.sp as u64, value: state.location.word() }
     }
 
     #[inline(always)]
-    fn interrupted(location: Location) -> u64 {
-        u64::from(location.is_interrupted()) << 63
+    fn branch(from: u32, index: usize, value: usize) -> Key {
+        Key { from: BRANCH | u64::from(from) << 16 | index as u64, value: value as u64 }
     }
 
+    /// A hash of the key and, for a beginning, the caller's return address.
     #[inline(always)]
-    fn branch(from: u32, left: usize, value: usize) -> Key {
-        Key { from: BRANCH | u64::from(from) << 16 | left as u64, value: value as u64 }
-    }
-
-    #[inline(always)]
-    fn hash(&self) -> u64 {
-        let product =
-            u128::from(self.from ^ 0x9e37_79b9_7f4a_7c15) * u128::from(self.value ^ 0xa076_1d64_78bd_642f);
+    fn hash(&self, second: usize) -> u64 {
+        let product = u128::from(self.from ^ (second as u64).rotate_left(16) ^ 0x9e37_79b9_7f4a_7c15)
+            * u128::from(self.value ^ 0xa076_1d64_78bd_642f);
         (product >> 64) as u64 ^ product as u64
     }
 }
@@ -126,17 +126,21 @@ impl Key {
 #[derive(Debug, Clone, Copy)]
 pub struct Miss(Key);
 
-/// A slot of the hash table: index of an entry, plus 1, and bits of its key's hash. 0: free.
+/// A slot of the hash table: index of an entry's first unit, plus 1, and bits of its key's hash. 0: free.
 type Slot = u64;
+
+/// The table of a memo that has none yet: it is read only.
+static NO_SLOT: Slot = 0;
 
 /// The memo of one thread.
 #[derive(Debug)]
 pub struct Memo {
     slots: *mut Slot,
-    /// Number of slots less one; meaningless while `slots` is null.
+    /// Number of slots less one; 0 while there is but [`NO_SLOT`].
     mask: usize,
-    entries: Array<Entry>,
-    words: Array<Word>,
+    /// Entries and their words, in units of a word.
+    pool: Array<Word>,
+    entries: usize,
     /// Entries at most.
     limit: usize,
     /// Chains still not to be kept, and how many not to keep after the next failure.
@@ -148,50 +152,65 @@ pub struct Memo {
 unsafe impl Zeroable for Memo {}
 
 impl Memo {
-    /// Sets how many chains are kept at most.
-    pub fn set_limit(&mut self, chains: usize) {
+    /// Makes an all-zero memo ready for use. `chains`: how many are kept at most.
+    pub fn start(&mut self, chains: usize) {
         self.limit = chains;
+        self.slots = (&raw const NO_SLOT).cast_mut();
     }
 
-    /// The entry that the stack proves to be of the present chain, or the place for it.
+    /// The entry that the stack proves to be of the present chain, or the place for it. `second`: the return
+    /// address of the caller's frame, or 0; always the same for the same state.
     ///
     /// # Safety
     /// `state` is that of a live frame of the calling thread.
     #[inline(always)]
-    pub unsafe fn find(&mut self, state: &State) -> Result<&mut Entry, Miss> {
+    pub unsafe fn find(&mut self, state: &State, second: usize) -> Result<&mut Entry, Miss> {
         let mut key = Key::of_entry(state);
+        let mut hash = key.hash(second);
         loop {
-            let Some(index) = self.lookup(&key) else { return Err(Miss(key)) };
-            // SAFETY: the table holds indices of entries.
-            let entry = unsafe { self.entries.get_unchecked(index as usize) };
-            if entry.live && entry.bp != state.bp {
-                key = Key::branch(index, usize::from(entry.words_length) + 1, state.bp);
-                continue;
-            }
-            // SAFETY: an entry's words are in the list. A walk from this very state read them in this order, and
-            // those before them in the entries that led here.
-            let (words, left) = unsafe {
-                let words = self.words.get_unchecked(entry.words());
-                (words, words::compare(words))
+            let Some(index) = self.lookup(&key, hash) else { return Err(Miss(key)) };
+            let entry = self.entry(index);
+            // SAFETY: the entry is in the pool, with its words behind it.
+            let (words, last) = unsafe { (Self::words(entry), (*entry).words as usize) };
+            // SAFETY: as above.
+            key = if unsafe { (*entry).live && (*entry).bp != state.bp } {
+                Key::branch(index, last + 1, state.bp)
+            } else {
+                // SAFETY: a walk from this very state read these words in this order, and those before them in the
+                // entries that led here.
+                let at = unsafe { words::compare(words, last) };
+                if at == 0 {
+                    // SAFETY: as above, and the memo is borrowed mutably.
+                    let entry = unsafe { &mut *entry };
+                    entry.hits = entry.hits.wrapping_add(1);
+                    return Ok(entry);
+                }
+                // SAFETY: the word was read for the comparison just now.
+                Key::branch(index, at, unsafe { read_word((*words.add(at)).address) })
             };
-            if left == 0 {
-                // SAFETY: as above.
-                let entry = unsafe { self.entries.get_unchecked_mut(index as usize) };
-                entry.hits = entry.hits.saturating_add(1);
-                return Ok(entry);
-            }
-            // SAFETY: the word was read for the comparison just now.
-            key = Key::branch(index, left, unsafe { read_word(words.get_unchecked(left - 1).address) });
+            hash = key.hash(0);
         }
+    }
+
+    #[inline(always)]
+    fn entry(&self, index: u32) -> *mut Entry {
+        // SAFETY: indices come from the table, which holds those of entries in the pool.
+        unsafe { self.pool.start().add(index as usize).cast_mut().cast() }
+    }
+
+    /// An entry's words.
+    ///
+    /// # Safety
+    /// The entry is in the pool.
+    #[inline(always)]
+    unsafe fn words(entry: *const Entry) -> *const Word {
+        // SAFETY: they follow it.
+        unsafe { entry.cast::<Word>().add(ENTRY_UNITS) }
     }
 
     /// Index of the entry with this key.
     #[inline(always)]
-    fn lookup(&self, key: &Key) -> Option<u32> {
-        if self.slots.is_null() {
-            return None;
-        }
-        let hash = key.hash();
+    fn lookup(&self, key: &Key, hash: u64) -> Option<u32> {
         let mut at = hash as usize;
         loop {
             // SAFETY: the index is masked into the table.
@@ -201,8 +220,8 @@ impl Memo {
             }
             if slot >> 32 == hash >> 32 {
                 let index = slot as u32 - 1;
-                // SAFETY: the table holds indices of entries.
-                if unsafe { self.entries.get_unchecked(index as usize) }.key == *key {
+                // SAFETY: the entry is in the pool.
+                if unsafe { (*self.entry(index)).key == *key } {
                     return Some(index);
                 }
             }
@@ -210,8 +229,17 @@ impl Memo {
         }
     }
 
-    /// Keeps a chain where [`Memo::find`] did not find it. `state` and the stack are as they were then.
-    pub fn insert(&mut self, Miss(key): Miss, state: &State, proof: Proof<'_>, node: u32, counted: Counted) {
+    /// Keeps a chain where [`Memo::find`] did not find it. `state`, `second` and the stack are as they were then
+    /// (but `second` may have become known since).
+    pub fn insert(
+        &mut self,
+        Miss(key): Miss,
+        state: &State,
+        second: usize,
+        proof: Proof<'_>,
+        node: u32,
+        counted: Counted,
+    ) {
         if self.rest > 0 {
             self.rest -= 1;
             return;
@@ -219,55 +247,80 @@ impl Memo {
         if proof.words.len() > ENTRY_WORDS || !self.has_room(proof.words.len()) {
             return;
         }
-        if key.from & BRANCH != 0 && (key.from >> 16) as u32 as usize >= self.entries.len() {
+        let branch = key.from & BRANCH != 0;
+        if branch && (key.from >> 16) as u32 as usize >= self.pool.len() {
             return; // the memo was emptied since
         }
-        let words_start = self.words.len();
-        let Some(bp_compared) = self.keep_rest(key, proof) else {
-            self.words.truncate(words_start);
+        let start = self.pool.len();
+        let second = if branch { 0 } else { second };
+        if !self.push_entry(key, state, second, proof, node, counted) {
+            self.pool.truncate(start);
             return;
-        };
-        let mut entry = Entry {
-            key,
-            bp: state.bp,
-            words_start: words_start as u32,
-            words_length: (self.words.len() - words_start) as u16,
-            live: proof.live && !bp_compared,
-            hits: 0,
-            counters: core::ptr::null(),
-            record: 0,
-            node: node << CATEGORY_BITS,
-        };
-        entry.set_counted(counted);
-        if self.entries.push(entry) {
-            self.enter(key, self.entries.len() as u32);
         }
+        self.entries += 1;
+        self.enter(key.hash(second), start as u32 + 1);
     }
 
-    /// Keeps those words of a chain that the entries on the way to `key` did not compare. Returns whether they
-    /// compared the frame pointer; `None` without memory.
-    fn keep_rest(&mut self, key: Key, proof: Proof<'_>) -> Option<bool> {
-        // Addresses that were compared: for each entry on the way, its words down to the one that differed, for
-        // which the key has the value.
-        let mut compared = [0usize; 2 * ENTRY_WORDS];
-        let mut count = 0;
-        let mut bp_compared = false;
-        let mut key = key;
-        while key.from & BRANCH != 0 {
-            let entry = self.entries[(key.from >> 16) as u32 as usize];
-            let left = (key.from & 0xffff) as usize;
-            let words = &self.words[entry.words()];
-            bp_compared |= entry.live;
-            for word in words.iter().skip(left.max(1) - 1) {
-                *compared.get_mut(count)? = word.address;
-                count += 1;
+    /// Appends an entry and those words that the entries on the way to it did not compare. False without memory.
+    fn push_entry(
+        &mut self,
+        key: Key,
+        state: &State,
+        second: usize,
+        proof: Proof<'_>,
+        node: u32,
+        counted: Counted,
+    ) -> bool {
+        let mut compared = Compared::default();
+        let Some(bp_compared) = self.collect_compared(key, &mut compared) else { return false };
+        let start = self.pool.len();
+        for _ in 0..ENTRY_UNITS {
+            if !self.pool.push(Word::stop()) {
+                return false;
             }
-            key = entry.key;
         }
-        let compared = &compared[..count];
+        if !self.pool.push(Word::stop()) {
+            return false;
+        }
         for word in proof.words {
-            if !compared.contains(&word.address) && !self.words.push(*word) {
-                return None;
+            if !compared.contains(word.address) && !self.pool.push(*word) {
+                return false;
+            }
+        }
+        let words = (self.pool.len() - start - ENTRY_UNITS - 1) as u32;
+        let live = proof.live && !bp_compared;
+        let mut entry = Entry {
+            key,
+            counters: counted.1,
+            record: 0,
+            node: node << CATEGORY_BITS,
+            bp: state.bp,
+            second,
+            words,
+            hits: 0,
+            live,
+        };
+        entry.set_counted(counted);
+        // SAFETY: the units were appended for it.
+        unsafe { self.entry(start as u32).write(entry) };
+        true
+    }
+
+    /// Collects the addresses that the entries on the way to `key` compare: of each its words down to the one that
+    /// differed, for which the key has the value. Returns whether they compare the frame pointer; `None` where it
+    /// is too much.
+    fn collect_compared(&self, mut key: Key, compared: &mut Compared) -> Option<bool> {
+        let mut bp_compared = false;
+        while key.from & BRANCH != 0 {
+            let entry = self.entry((key.from >> 16) as u32);
+            let differing = (key.from & 0xffff) as usize;
+            // SAFETY: the entry is in the pool with its words; the caller's key is of this pool.
+            unsafe {
+                bp_compared |= (*entry).live;
+                for index in differing..=(*entry).words as usize {
+                    compared.push((*Self::words(entry).add(index)).address)?;
+                }
+                key = (*entry).key;
             }
         }
         Some(bp_compared)
@@ -276,9 +329,9 @@ impl Memo {
     /// Sees to it that there is room for one more entry and its words. False while the memo is to rest, and
     /// without memory.
     fn has_room(&mut self, words: usize) -> bool {
-        if self.entries.len() >= self.limit || self.words.len() + words > self.limit * WORDS_PER_ENTRY {
-            let hits: usize = self.entries.iter().map(|entry| usize::from(entry.hits)).sum();
-            let worth_it = hits >= self.entries.len() * WORTHWHILE_HITS;
+        let units = self.limit * (ENTRY_UNITS + 1 + WORDS_PER_ENTRY);
+        if self.entries >= self.limit || self.pool.len() + ENTRY_UNITS + 1 + words > units {
+            let worth_it = self.hits() >= self.entries * WORTHWHILE_HITS;
             self.clear();
             if !worth_it {
                 self.next_rest = (self.next_rest * 2).clamp(REST, LONGEST_REST);
@@ -287,37 +340,61 @@ impl Memo {
             }
             self.next_rest = 0;
         }
-        if self.slots.is_null() || self.entries.len() * 2 > self.mask {
+        if self.entries * 2 >= self.mask {
             self.grow();
         }
-        !self.slots.is_null() && self.entries.len() < self.mask
+        self.entries < self.mask
+    }
+
+    /// How often entries were found again.
+    fn hits(&self) -> usize {
+        let mut hits = 0;
+        let mut at = 0;
+        while at < self.pool.len() {
+            // SAFETY: the pool is a row of entries, each followed by its words.
+            let entry = unsafe { &*self.entry(at as u32) };
+            hits += entry.hits as usize;
+            at += ENTRY_UNITS + 1 + entry.words as usize;
+        }
+        hits
     }
 
     /// Doubles the table, or makes it; leaves it as it is when there is no memory.
     #[cold]
     fn grow(&mut self) {
-        let (old, old_count) = (self.slots, if self.slots.is_null() { 0 } else { self.mask + 1 });
+        let (old, old_count) = (self.slots, if self.mask == 0 { 0 } else { self.mask + 1 });
         let count = (old_count * 2).max(FIRST_SLOTS);
         let Ok(layout) = Layout::array::<Slot>(count) else { return };
         let Ok(memory) = Arena.allocate(layout) else { return };
         self.slots = memory.cast::<Slot>().as_ptr();
         self.mask = count - 1;
-        // SAFETY: the new table has `count` slots; the old one came from the arena and is not used after.
+        // SAFETY: the new table has `count` slots; the old one came from the arena, has `old_count`, and is not
+        // used after. Bits 32 and up of a hash and those below the mask are not kept: entries are hashed anew.
         unsafe {
             core::slice::from_raw_parts_mut(self.slots, count).fill(0);
-            if let (Some(old), Ok(layout)) = (core::ptr::NonNull::new(old), Layout::array::<Slot>(old_count))
-            {
-                Arena.deallocate(old.cast(), layout);
+            for index in 0..old_count {
+                let slot = *old.add(index);
+                if slot != 0 {
+                    self.enter(self.rehash(slot as u32 - 1), slot as u32);
+                }
+            }
+            if let (true, Ok(layout)) = (old_count != 0, Layout::array::<Slot>(old_count)) {
+                Arena.deallocate(core::ptr::NonNull::new_unchecked(old).cast(), layout);
             }
         }
-        for index in 0..self.entries.len() {
-            self.enter(self.entries[index].key, index as u32 + 1);
+    }
+
+    /// The hash that an entry was entered by.
+    fn rehash(&self, index: u32) -> u64 {
+        // SAFETY: the entry is in the pool with its words.
+        unsafe {
+            let entry = &*self.entry(index);
+            entry.key.hash(entry.second)
         }
     }
 
     /// Puts an entry into the table, which has a free slot.
-    fn enter(&mut self, key: Key, number: u32) {
-        let hash = key.hash();
+    fn enter(&mut self, hash: u64, number: u32) {
         let mut at = hash as usize;
         loop {
             // SAFETY: the index is masked into the table.
@@ -332,11 +409,35 @@ impl Memo {
 
     /// Forgets all chains.
     pub fn clear(&mut self) {
-        self.entries.truncate(0);
-        self.words.truncate(0);
-        if !self.slots.is_null() {
+        self.entries = 0;
+        self.pool.truncate(0);
+        if self.mask != 0 {
             // SAFETY: the table has this many slots.
             unsafe { core::slice::from_raw_parts_mut(self.slots, self.mask + 1) }.fill(0);
         }
+    }
+}
+
+/// Addresses that have been compared.
+struct Compared {
+    addresses: [usize; 2 * ENTRY_WORDS],
+    count: usize,
+}
+
+impl Default for Compared {
+    fn default() -> Self {
+        Compared { addresses: [0; 2 * ENTRY_WORDS], count: 0 }
+    }
+}
+
+impl Compared {
+    fn push(&mut self, address: usize) -> Option<()> {
+        *self.addresses.get_mut(self.count)? = address;
+        self.count += 1;
+        Some(())
+    }
+
+    fn contains(&self, address: usize) -> bool {
+        self.addresses[..self.count].contains(&address)
     }
 }

@@ -67,6 +67,8 @@ struct LinkMap {
 
 // A weak reference: null with a C library that lacks it. (Looking it up with dlsym would allocate on failure.)
 global_asm!(".weak _dl_find_object");
+// A function of the dynamic loader itself.
+global_asm!(".weak __tls_get_addr");
 
 type FindObject = unsafe extern "C" fn(*mut c_void, *mut DlFindObject) -> c_int;
 
@@ -90,6 +92,17 @@ pub fn get(number: usize) -> Option<&'static Module> {
     let module = TABLE.get(number)?.load(Ordering::Acquire);
     // SAFETY: modules are published whole and never freed.
     unsafe { module.as_ref() }
+}
+
+/// An address within the dynamic loader, if it is one that we know.
+pub fn loader_address() -> Option<usize> {
+    let address: usize;
+    // SAFETY: reads the weak symbol's slot in the global offset table.
+    unsafe {
+        core::arch::asm!("mov {}, qword ptr [rip + __tls_get_addr@GOTPCREL]", out(reg) address,
+            options(nostack, pure, readonly, preserves_flags));
+    }
+    (address != 0).then_some(address)
 }
 
 /// The modules seen so far, by number.

@@ -29,6 +29,7 @@ pub static OPTIONS: Options = Options {
 };
 
 static ID: AtomicU32 = AtomicU32::new(0);
+static PARENT: AtomicU32 = AtomicU32::new(0);
 static START_UNIX: AtomicU64 = AtomicU64::new(0);
 static START_MONOTONIC: AtomicU64 = AtomicU64::new(0);
 /// Upper end of the first thread's stack, as the loader found it.
@@ -53,7 +54,13 @@ pub fn start(first_stack_end: usize) {
 fn identify() {
     START_UNIX.store(sys::nanoseconds(sys::Clock::Realtime), Ordering::Relaxed);
     START_MONOTONIC.store(sys::nanoseconds(sys::Clock::Monotonic), Ordering::Relaxed);
+    PARENT.store(sys::parent_process_id(), Ordering::Relaxed);
     ID.store(sys::process_id(), Ordering::Release);
+}
+
+/// The parent of this process when it started, or was forked.
+pub fn parent() -> u32 {
+    PARENT.load(Ordering::Relaxed)
 }
 
 /// The process whose events are counted here. In a vfork child that is its parent.
@@ -99,6 +106,14 @@ pub fn unrecorded() -> u64 {
 /// The generation of the loaded code.
 pub fn generation() -> u32 {
     GENERATION.load(Ordering::Acquire)
+}
+
+/// From now on each chain is compared with the reference unwinder's.
+pub fn start_verifying() {
+    OPTIONS.verify.store(true, Ordering::Relaxed);
+    for heap in heap::all() {
+        heap.attention().fetch_or(heap::VERIFY, Ordering::Release);
+    }
 }
 
 /// Code is about to be unloaded, or has been, or other code is about to be loaded: all that was derived from code

@@ -88,6 +88,12 @@ struct Remote {
 
 struct Remotes([Remote; CHUNK]);
 
+impl core::fmt::Debug for Chunk {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Chunk").field("first", &self.first).finish_non_exhaustive()
+    }
+}
+
 /// A chunk of records.
 #[repr(C, align(64))]
 pub struct Chunk {
@@ -181,6 +187,7 @@ impl Chunk {
     }
 
     /// Books a free that another thread than the owner's makes.
+    #[inline(never)]
     fn free_remotely(&self, index: usize, size: u64) {
         let mut remotes = self.remotes.load(Ordering::Acquire);
         if remotes.is_null() {
@@ -247,21 +254,40 @@ pub fn allocate_unknown(category: u32, size: u64) -> u32 {
     COMMON_FIRST.load(Ordering::Relaxed) + index as u32
 }
 
-/// Books the free of an object of `record`, on behalf of `heap` (null: of a thread without one). True if the
-/// object was allocated in this process (not inherited from before a fork, not unrecorded).
+/// Who counts the objects of a record.
+#[derive(Debug, Clone, Copy)]
+pub struct Counter {
+    /// The record's number.
+    number: u32,
+    /// The chunk that it is in; `None`: it is in no heap's.
+    chunk: Option<&'static Chunk>,
+}
+
+/// Who counts the objects of record `number`; `None` where no record of this number was ever issued, in this
+/// process or one that it was forked from.
 #[inline(always)]
-pub fn free(number: u32, size: u64, heap: *const Heap) -> bool {
+pub fn counter(number: u32) -> Option<Counter> {
     let chunk = DIRECTORY[(number >> CHUNK_BITS) as usize & (CHUNKS - 1)].load(Ordering::Relaxed);
     // SAFETY: chunks are published whole and never freed.
-    let Some(chunk) = (unsafe { chunk.as_ref() }) else { return free_common(number, size) };
-    let index = number as usize % CHUNK;
-    if core::ptr::eq(chunk.owner(), heap) {
-        chunk.records[index].frees.add_owned(1);
-        chunk.records[index].freed_bytes.add_owned(size);
-    } else {
-        chunk.free_remotely(index, size);
+    let chunk = unsafe { chunk.as_ref() };
+    (chunk.is_some() || was_issued(number)).then_some(Counter { number, chunk })
+}
+
+impl Counter {
+    /// Books the free of an object, on behalf of `heap` (null: of a thread without one). True if the object was
+    /// allocated in this process (not inherited from before a fork, not unrecorded).
+    #[inline(always)]
+    pub fn free(self, size: u64, heap: *const Heap) -> bool {
+        let Some(chunk) = self.chunk else { return free_common(self.number, size) };
+        let index = self.number as usize % CHUNK;
+        if core::ptr::eq(chunk.owner(), heap) {
+            chunk.records[index].frees.add_owned(1);
+            chunk.records[index].freed_bytes.add_owned(size);
+        } else {
+            chunk.free_remotely(index, size);
+        }
+        true
     }
-    true
 }
 
 #[cold]
@@ -298,9 +324,9 @@ fn chunk_of(number: u32) -> Option<&'static Chunk> {
     unsafe { DIRECTORY.get((number >> CHUNK_BITS) as usize)?.load(Ordering::Acquire).as_ref() }
 }
 
-/// Whether a record of this number was ever issued (in this process or one that it was forked from).
-#[inline]
-pub fn was_issued(number: u32) -> bool {
+/// Whether a record of this number was ever issued.
+#[cold]
+fn was_issued(number: u32) -> bool {
     number != 0 && number >> CHUNK_BITS < ISSUED.load(Ordering::Relaxed)
 }
 

@@ -23,7 +23,6 @@ static PROGRAM: AtomicPtr<&'static [u8]> = AtomicPtr::new(core::ptr::null_mut())
 static DIRECTORY: AtomicPtr<&'static [u8]> = AtomicPtr::new(core::ptr::null_mut());
 /// The arguments, one after the other, each ended by a NUL.
 static ARGUMENTS: AtomicPtr<&'static [u8]> = AtomicPtr::new(core::ptr::null_mut());
-static PARENT: AtomicU32 = AtomicU32::new(0);
 /// Process id of the first process; 0 where this image descends from another.
 static FIRST: AtomicU32 = AtomicU32::new(0);
 /// Whether the environment lacks the variable and is to be given it.
@@ -63,11 +62,6 @@ pub fn arguments() -> impl Iterator<Item = &'static [u8]> {
     kept(&ARGUMENTS).split_inclusive(|&byte| byte == 0).map(|argument| &argument[..argument.len() - 1])
 }
 
-/// Parent's process id at the start.
-pub fn parent() -> u32 {
-    PARENT.load(Ordering::Relaxed)
-}
-
 /// Whether process `id` is the first.
 pub fn is_first(id: u32) -> bool {
     FIRST.load(Ordering::Relaxed) == id
@@ -87,7 +81,6 @@ pub fn find() {
         keep_forever(&DIRECTORY, path);
     }
     keep_arguments();
-    PARENT.store(sys::parent_process_id(), Ordering::Relaxed);
     let id = sys::process_id();
     let mut entry = Text::<64>::new();
     let _ = write!(entry, "MPROF_ROOT={}:{}", id, start_time(&mut buffer).unwrap_or(0));

@@ -7,7 +7,7 @@ use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use mprof_core::note;
-use mprof_core::process::OPTIONS;
+use mprof_core::process::{self, OPTIONS};
 
 use crate::identity;
 
@@ -81,7 +81,11 @@ pub fn first_process_only() -> bool {
 pub fn read() {
     number(b"MPROF_DEPTH", |value| OPTIONS.depth.store(value, Ordering::Relaxed));
     number(b"MPROF_MAX_CONTEXTS", |value| OPTIONS.contexts.store(value, Ordering::Relaxed));
-    choice(b"MPROF_VERIFY", &[b"0", b"1"], |value| OPTIONS.verify.store(value == 1, Ordering::Relaxed));
+    choice(b"MPROF_VERIFY", &[b"0", b"1"], |value| {
+        if value == 1 {
+            process::start_verifying();
+        }
+    });
     choice(b"MPROF_UNWIND", &[b"rules", b"backtrace"], |value| {
         OPTIONS.reference.store(value == 1, Ordering::Relaxed);
     });

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use mprof_core::dump::{self, Facts, Rest};
 use mprof_core::note::{self, Printable, Text};
-use mprof_core::{modules, process, reference, sys};
+use mprof_core::{process, reference, sys};
 use mprof_format::kinds::Reason;
 use mprof_format::write::Sink;
 
@@ -35,7 +35,7 @@ pub fn write(reason: Reason, signal: u32) {
         // A vfork child borrows its parent's memory; a fork child that has done nothing has nothing to write.
         return;
     }
-    if !startup::stands_before_malloc() {
+    if !startup::malloc_is_ours() && !has_events() {
         if !EXCUSED.swap(true, Ordering::Relaxed) {
             note::say(format_args!(
                 "{}: nothing was recorded: the program defines malloc itself, so its calls do not reach the library",
@@ -138,13 +138,7 @@ fn create_and_fill(temporary: &CStr, reason: Reason, signal: u32) -> Result<(), 
         }
         other => other?,
     };
-    let facts = Facts {
-        reason,
-        signal,
-        program: identity::program(),
-        arguments: identity::arguments(),
-        parent: identity::parent(),
-    };
+    let facts = Facts { reason, signal, program: identity::program(), arguments: identity::arguments() };
     // SAFETY: this thread holds `WRITER`, or is the child that its holder waits for.
     let buffer = unsafe { &mut *RECORD.0.get() };
     let rest = Rest::ask();
@@ -201,6 +195,6 @@ fn reason_text(error: sys::Errno) -> impl core::fmt::Display {
 }
 
 /// Whether anything was recorded in this process.
-pub fn is_worth_writing() -> bool {
-    mprof_core::heap::all().next().is_some() || modules::all().next().is_some()
+pub fn has_events() -> bool {
+    mprof_core::heap::all().any(|heap| !heap.tree().is_empty())
 }

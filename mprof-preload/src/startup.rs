@@ -29,12 +29,13 @@ pub fn before_first_event() {
     process::start(options::initial_stack());
 }
 
-/// Whether the program's calls of malloc reach us.
-static BEFORE_MALLOC: AtomicBool = AtomicBool::new(true);
+/// Whether our malloc is the first in the loader's order.
+static FIRST_MALLOC: AtomicBool = AtomicBool::new(true);
 
-/// Whether the program's calls of malloc reach us; not so where it defines malloc itself.
-pub fn stands_before_malloc() -> bool {
-    BEFORE_MALLOC.load(Ordering::Relaxed)
+/// Whether our malloc is the first in the loader's order. If it is not, the program defines malloc itself, or
+/// another preloaded library, which may call on.
+pub fn malloc_is_ours() -> bool {
+    FIRST_MALLOC.load(Ordering::Relaxed)
 }
 
 #[ctor::ctor(unsafe)]
@@ -49,8 +50,10 @@ fn start() {
     register_handlers();
     // SAFETY: dlsym(3) with a valid name.
     let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
-    let ours = crate::hooks::allocation::malloc as *const c_void;
-    BEFORE_MALLOC.store(core::ptr::eq(malloc, ours), Ordering::Relaxed);
+    // (The address of our own `malloc` would not do: the loader gives us the one that comes first, too.)
+    let ours = mprof_core::modules::find(start as *const () as usize);
+    let first = ours.is_none_or(|ours| (ours.start..ours.end).contains(&(malloc as usize)));
+    FIRST_MALLOC.store(first, Ordering::Relaxed);
 }
 
 unsafe extern "C" {

@@ -2,6 +2,7 @@
 
 use super::eh_frame::{Workspace, derive};
 use super::rule::PackedRule;
+use super::{State, read_word};
 use crate::arena::{Arena, Zeroable};
 use crate::location::{FrameKey, Location};
 use allocator_api2::alloc::Allocator;
@@ -19,6 +20,9 @@ pub struct Slot {
 
 const FREE: Slot = Slot { key: FrameKey::NONE, rule: PackedRule::EMPTY };
 
+/// No location has this key: the lower bits are those of no code.
+static NO_SLOT: Slot = FREE;
+
 const FIRST_SLOTS: usize = 512;
 const MOST_SLOTS: usize = 16 * 1024;
 
@@ -26,7 +30,7 @@ const MOST_SLOTS: usize = 16 * 1024;
 #[derive(Debug)]
 pub struct RuleCache {
     slots: *mut Slot,
-    /// Number of slots less one; the number is a power of two, or zero before the first use.
+    /// Number of slots less one; the number is a power of two. 0 while there is but [`NO_SLOT`].
     mask: usize,
     /// Rules put over others since the table last grew.
     evictions: usize,
@@ -36,27 +40,45 @@ pub struct RuleCache {
 unsafe impl Zeroable for RuleCache {}
 
 impl RuleCache {
+    /// Makes an all-zero cache ready for use.
+    pub fn start(&mut self) {
+        self.slots = (&raw const NO_SLOT).cast_mut();
+    }
+
     /// The slot for a location, filled if it is not there. `None` without memory.
     #[inline(always)]
     pub fn lookup(&mut self, workspace: &mut Workspace, location: Location) -> Option<Slot> {
-        if !self.slots.is_null() {
-            let index = location.hash() & self.mask;
-            // SAFETY: the index is masked into the table.
-            let slot = unsafe { *self.slots.add(index) };
-            if slot.key.is_at(location) && slot.rule != PackedRule::EMPTY {
-                return Some(slot);
-            }
+        // SAFETY: the index is masked into the table.
+        let slot = unsafe { *self.slots.add(location.hash() & self.mask) };
+        if slot.key.is_at(location) {
+            return Some(slot);
         }
         self.fill(workspace, location)
+    }
+
+    /// The return address in the frame of `state`'s caller, if the rule for its location is known and says at once
+    /// where it is; else 0.
+    ///
+    /// # Safety
+    /// `state` is that of a live frame of the calling thread.
+    #[inline(always)]
+    pub unsafe fn second(&self, state: &State) -> usize {
+        // SAFETY: the index is masked into the table.
+        let slot = unsafe { &*self.slots.add(state.location.hash() & self.mask) };
+        if !slot.key.is_at(state.location) || slot.rule.kind() != PackedRule::STACK_POINTER {
+            return 0;
+        }
+        // SAFETY: the frame is live, and its rule says that the word is its own.
+        unsafe { read_word(state.sp.wrapping_add_signed(slot.rule.first()) - 8) }
     }
 
     #[cold]
     #[inline(never)]
     fn fill(&mut self, workspace: &mut Workspace, location: Location) -> Option<Slot> {
-        if self.slots.is_null() || (self.evictions > self.mask / 4 && self.mask + 1 < MOST_SLOTS) {
+        if self.mask == 0 || (self.evictions > self.mask / 4 && self.mask + 1 < MOST_SLOTS) {
             self.grow();
         }
-        if self.slots.is_null() {
+        if self.mask == 0 {
             return None;
         }
         let (key, rule) = derive(workspace, location);
@@ -70,7 +92,7 @@ impl RuleCache {
 
     /// Doubles the table, or makes it; leaves it as it is when there is no memory.
     fn grow(&mut self) {
-        let (old, old_count) = (self.slots, if self.slots.is_null() { 0 } else { self.mask + 1 });
+        let (old, old_count) = (self.slots, if self.mask == 0 { 0 } else { self.mask + 1 });
         let count = (old_count * 2).max(FIRST_SLOTS);
         self.evictions = 0;
         let Ok(layout) = Layout::array::<Slot>(count) else { return };
@@ -88,9 +110,8 @@ impl RuleCache {
                     *slots.add(slot.key.location().hash() & (count - 1)) = slot;
                 }
             }
-            if let (Some(old), Ok(layout)) = (core::ptr::NonNull::new(old), Layout::array::<Slot>(old_count))
-            {
-                Arena.deallocate(old.cast(), layout);
+            if let (true, Ok(layout)) = (old_count != 0, Layout::array::<Slot>(old_count)) {
+                Arena.deallocate(core::ptr::NonNull::new_unchecked(old).cast(), layout);
             }
         }
         self.slots = slots;
@@ -99,7 +120,7 @@ impl RuleCache {
 
     /// Forgets all rules.
     pub fn clear(&mut self) {
-        if !self.slots.is_null() {
+        if self.mask != 0 {
             for index in 0..=self.mask {
                 // SAFETY: below the number of slots.
                 unsafe { self.slots.add(index).write(FREE) };

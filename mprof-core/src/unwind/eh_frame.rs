@@ -103,9 +103,26 @@ pub fn with_row<T>(
 
 /// The key of a location in the tree, and its unwind rule.
 pub fn derive(workspace: &mut Workspace, location: Location) -> (FrameKey, Rule) {
-    let space = modules::find(location.lookup_address()).map_or(SPACE_ANONYMOUS, |object| object.space);
-    let rule = with_row(workspace, location, rule_of).unwrap_or(Rule::None);
+    let object = modules::find(location.lookup_address());
+    let space = object.map_or(SPACE_ANONYMOUS, |object| object.space);
+    let rule = with_row(workspace, location, rule_of).unwrap_or_else(|| match object {
+        Some(object) if is_planted(location) || is_loader(&object) => Rule::End,
+        _ => Rule::None,
+    });
     (FrameKey::code(space, location), rule)
+}
+
+/// Whether a return address without unwind information is the first instruction of a function that has some: then
+/// no call is before it, and it was put on the stack by hand, at the outer end of one (makecontext(3)).
+fn is_planted(location: Location) -> bool {
+    let entry = Location::interrupted_at(location.address());
+    !location.is_interrupted() && function_start(entry) == Some(location.address())
+}
+
+/// Whether this is the dynamic loader. Its entry point, which calls the constructors of all libraries and then the
+/// program, has no unwind information.
+fn is_loader(object: &modules::Found) -> bool {
+    modules::loader_address().is_some_and(|address| (object.start..object.end).contains(&address))
 }
 
 /// First address of the function that a location lies in, by its unwind table entry.

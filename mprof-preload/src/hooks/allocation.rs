@@ -82,9 +82,9 @@ unsafe extern "C" fn hook_free(pointer: *mut c_void, sp: usize, bp: usize) {
     // SAFETY: the program gives back what an allocator gave; see `events::identify` for what else it may give.
     unsafe {
         match events::identify(pointer.cast()) {
-            Pointer::Ours(header) => {
-                let block = events::free(Entry { sp, bp }, pointer.cast(), header);
-                real(block.cast());
+            Pointer::Ours(object) => {
+                events::free(Entry { sp, bp }, object);
+                real(object.block().cast());
             }
             Pointer::Freed(freed) => {
                 mprof_core::note::say(format_args!(
@@ -130,17 +130,14 @@ unsafe extern "C" fn hook_realloc(pointer: *mut c_void, size: usize, sp: usize, 
     // SAFETY: as for free.
     match unsafe { events::identify(pointer.cast()) } {
         // SAFETY: the object is alive and ours.
-        Pointer::Ours(header) if size == 0 => unsafe {
+        Pointer::Ours(object) if size == 0 => unsafe {
             // glibc frees; other allocators may give a block, which is theirs alone.
-            let block = events::free(entry, pointer.cast(), header);
-            real(block.cast(), 0)
+            events::free(entry, object);
+            real(object.block().cast(), 0)
         },
         // SAFETY: as above; the real function is as realloc(3).
-        Pointer::Ours(header) => unsafe {
-            events::reallocate(entry, pointer.cast(), header, size, |block, size| {
-                real(block.cast(), size).cast()
-            })
-            .cast()
+        Pointer::Ours(object) => unsafe {
+            events::reallocate(entry, object, size, |block, size| real(block.cast(), size).cast()).cast()
         },
         // SAFETY: the real allocator is to judge the real block.
         Pointer::Freed(freed) => unsafe { real(pointer.byte_sub(1 << freed.offset_log2), size) },
@@ -291,7 +288,7 @@ pub unsafe extern "C" fn malloc_usable_size(pointer: *mut c_void) -> usize {
     // SAFETY: as for free.
     unsafe {
         match events::identify(pointer.cast()) {
-            Pointer::Ours(header) => real(pointer.byte_sub(header.offset())).saturating_sub(header.offset()),
+            Pointer::Ours(object) => real(object.block().cast()).saturating_sub(object.offset()),
             Pointer::Foreign if bootstrap::owns(pointer) => bootstrap::size(pointer),
             _ => real(pointer),
         }

@@ -30,7 +30,7 @@ passing_shims! {
 
 extern "C" fn before_exec() {
     originals::find();
-    if profile::is_worth_writing() {
+    if profile::has_events() {
         profile::write(Reason::Exec, 0);
     }
 }

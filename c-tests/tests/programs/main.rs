@@ -1,0 +1,15 @@
+//! One test a program in `programs/`: what it does and what the report must show stands in its head.
+
+mod cpp;
+mod ends;
+mod libraries;
+mod names;
+mod options;
+mod paper;
+mod processes;
+mod rules;
+mod signals;
+mod sizes;
+mod surroundings;
+mod threads;
+mod unwinding;
