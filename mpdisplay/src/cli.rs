@@ -8,10 +8,7 @@ use mpdisplay::analysis::leaks::Depth;
 
 /// Shows what a program allocated: leaks, sizes, functions, call graph
 ///
-/// Run a program under the library; at its end it leaves mprof.data in the folder it was started in. Then:
-///
-///     LD_PRELOAD=/path/to/libmprof.so ./program
-///     mpdisplay
+/// A program that runs with LD_PRELOAD=/path/to/libmprof.so leaves mprof.data in the folder it was started in.
 ///
 /// The four tables, in this order: `leaks` (what was never freed, by the last callers), `bins` (objects by size, with
 /// the user types of that size), `direct` (functions that allocate themselves) and `graph` (who calls whom, and how
@@ -115,6 +112,8 @@ fn depth(text: &str) -> Result<Depth, String> {
 
 const EXAMPLES: &str = "\
 Examples:
+  LD_PRELOAD=/path/to/libmprof.so ./program
+                                           records mprof.data
   mpdisplay                                the four tables of mprof.data
   mpdisplay --tables leaks --depth all     what leaks, with whole call chains
   mpdisplay --tables leaks --lines         … with source lines
