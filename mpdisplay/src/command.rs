@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::input::{self, Input};
 use crate::report::options::{Options, Page};
 use mprof_format::model::Profile;
+use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -14,7 +15,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     match show(arguments) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("mpdisplay: {error}");
+            complain(&error);
             ExitCode::from(2)
         }
     }
@@ -24,8 +25,13 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     let (profiles, troubles) = read(arguments)?;
     let options = options(arguments);
     print(|out| crate::report::write_report(&profiles, &options, out))?;
-    troubles.iter().for_each(|trouble| eprintln!("mpdisplay: {trouble}"));
+    troubles.iter().for_each(complain);
     Ok(if troubles.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+/// Says it on standard error, if that can be written to.
+fn complain(what: &impl Display) {
+    let _ = writeln!(io::stderr(), "mpdisplay: {what}");
 }
 
 /// The profiles asked for, with names, and what is missing from them.
@@ -41,7 +47,7 @@ fn read(arguments: &Arguments) -> Result<(Vec<Profile>, Vec<Error>), Error> {
     for Input { mut profile, trouble } in inputs {
         if profile.names.is_none() {
             for warning in mpfilt::add_names(&mut profile, &naming) {
-                eprintln!("mpdisplay: {warning}");
+                complain(&warning);
             }
         }
         profiles.push(profile);

@@ -13,7 +13,7 @@ pub struct Paths {
     depth: Depth,
 
     /// Tell call sites apart by their offset in the function: make_widget+26
-    #[arg(long, conflicts_with = "lines")]
+    #[arg(long)]
     offsets: bool,
 
     /// Tell call sites apart by their line: make_widget (widgets.c:17)

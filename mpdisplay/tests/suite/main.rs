@@ -3,4 +3,5 @@
 mod analysis;
 mod builder;
 mod chains;
+mod command;
 mod golden;
