@@ -5,6 +5,11 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 
 use mpdisplay::analysis::leaks::Depth;
+use mpdisplay::suppress::generate::Format;
+
+pub(crate) mod leaks;
+
+use leaks::{LeakArguments, SuppressionFormat};
 
 /// Shows what a program allocated: leaks, sizes, functions, call graph
 ///
@@ -75,6 +80,29 @@ pub(crate) struct Arguments {
     /// Look for separate debug files in DIR too, before /usr/lib/debug; may be given more than once
     #[arg(long = "debug-dir", value_name = "DIR", help_heading = "Names")]
     pub(crate) debug_directories: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) leaks: LeakArguments,
+
+    /// Print suppressions for the leaks that the table would show, instead of the tables
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "lsan",
+        help_heading = "Leaks as a test result"
+    )]
+    pub(crate) gen_suppressions: Option<SuppressionFormat>,
+}
+
+impl From<SuppressionFormat> for Format {
+    fn from(format: SuppressionFormat) -> Self {
+        match format {
+            SuppressionFormat::Lsan => Format::Sanitizer,
+            SuppressionFormat::Valgrind => Format::Valgrind,
+        }
+    }
 }
 
 /// A table of the report.
@@ -121,9 +149,12 @@ Examples:
   mpdisplay mprof.data*                    a program and its children, summed
   mpfilt -o named.data && mpdisplay named.data
                                            names now, to be read anywhere later
+  mpdisplay --gen-suppressions > known     what leaks today, as suppressions
+  mpdisplay --suppressions known --fail-on-leak --junit leaks.xml mprof.data*
+                                           a test that fails when more leaks
 
-Exit status: 0; 2 for wrong usage and for input that cannot be read or is incomplete (the tables of what could be
-read are printed all the same).";
+Exit status: 0; 1 with --fail-on-leak if that much was kept; 2 for wrong usage and for input that cannot be read or is
+incomplete (the tables of what could be read are printed all the same).";
 
 #[cfg(test)]
 mod tests {

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 /// Why `mpdisplay` ends with status 2.
 #[derive(Debug, Error)]
-pub(crate) enum Error {
+pub enum Error {
     /// A profile cannot be opened or read.
     #[error("{}: {reason}{advice}", path.display())]
     Input {
@@ -42,6 +42,9 @@ pub(crate) enum Error {
         /// As given.
         path: PathBuf,
     },
+    /// A leak check cannot be made.
+    #[error(transparent)]
+    LeakCheck(#[from] crate::leak_check::Error),
     /// The report cannot be written.
     #[error("cannot write the report: {0}")]
     Output(io::Error),
@@ -49,7 +52,7 @@ pub(crate) enum Error {
 
 /// What to do about a profile that is not there.
 #[derive(Debug)]
-pub(crate) enum Advice {
+pub enum Advice {
     /// Nothing comes to mind.
     None,
     /// There are profiles beside it.

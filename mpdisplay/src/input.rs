@@ -14,18 +14,18 @@ use crate::error::{Advice, Error};
 const DEFAULT: &str = "mprof.data";
 
 /// What a file held, and what is wrong with it.
-pub(crate) struct Input {
+pub struct Input {
     /// The profile, or as much of it as could be read.
-    pub(crate) profile: Profile,
+    pub profile: Profile,
     /// What is missing from it.
-    pub(crate) trouble: Option<Error>,
+    pub trouble: Option<Error>,
 }
 
 /// Reads the profile in `path`; `-` is standard input.
 ///
 /// # Errors
 /// Where there is nothing to show.
-pub(crate) fn read(path: &Path) -> Result<Input, Error> {
+pub fn read(path: &Path) -> Result<Input, Error> {
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
         io::stdin().lock().read_to_end(&mut bytes)
@@ -46,7 +46,7 @@ pub(crate) fn read(path: &Path) -> Result<Input, Error> {
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) fn read_unnamed() -> Result<Input, Error> {
+pub fn read_unnamed() -> Result<Input, Error> {
     if is_pipe() {
         let mut bytes = Vec::new();
         if io::stdin().lock().read_to_end(&mut bytes).is_ok() && !bytes.is_empty() {

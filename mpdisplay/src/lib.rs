@@ -5,5 +5,8 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+pub mod error;
+pub mod input;
+pub mod leak_check;
 pub mod report;
 pub mod suppress;

@@ -28,7 +28,7 @@ pub(super) fn write(leaks: &Leaks<'_>, options: &Options, out: &mut impl Write) 
     } else {
         layout.draw(&rows.shown, options, out)?;
     }
-    rows.note(out, options, "path", |rest| kept(rest))?;
+    rows.note(out, options, "path", kept)?;
     if let Some(known) = leaks.known.filter(|known| known.paths > 0) {
         writeln!(
             out,

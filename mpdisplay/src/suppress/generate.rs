@@ -3,6 +3,7 @@
 use super::pattern::Matcher;
 use crate::analysis::functions::{Function, FunctionKind};
 use crate::analysis::leaks::{LeakRow, Leaks};
+use crate::report::number::counted;
 use std::io::{self, Write};
 
 /// A format of suppressions.
@@ -28,14 +29,15 @@ pub fn write(leaks: &Leaks<'_>, rows: &[LeakRow], format: Format, out: &mut impl
             Format::Valgrind => valgrind(&shown),
         };
         let path = leaks.path(row);
-        let (objects, bytes) = (row.usage.kept(), row.usage.kept_bytes());
+        let kept =
+            format!("{}, {}", counted(row.usage.kept(), "object"), counted(row.usage.kept_bytes(), "byte"));
         match text {
             None => writeln!(out, "# no function of this path has a name: {path}")?,
             Some(text) if written.contains(&text) => {
-                writeln!(out, "# covered above: {objects} objects, {bytes} bytes: {path}")?;
+                writeln!(out, "# covered above: {kept}: {path}")?;
             }
             Some(text) => {
-                writeln!(out, "# {objects} objects, {bytes} bytes: {path}\n{text}")?;
+                writeln!(out, "# {kept}: {path}\n{text}")?;
                 written.push(text);
             }
         }
@@ -43,10 +45,11 @@ pub fn write(leaks: &Leaks<'_>, rows: &[LeakRow], format: Format, out: &mut impl
     Ok(())
 }
 
-/// `leak:` and the innermost function that is not a library's, or else the innermost that has a name.
+/// `leak:` and the innermost function that is not a library's, or else the innermost that has a name. `main` is not
+/// taken where there is another: it would hide everything.
 fn sanitizer(shown: &[&Function]) -> Option<String> {
     let named = || shown.iter().filter(|function| function.kind == FunctionKind::Named);
-    let own = named().find(|function| !is_system(&function.module_path));
+    let own = named().find(|function| !is_system(&function.module_path) && function.name != "main");
     let function = own.or_else(|| named().next())?;
     Some(format!("leak:^{}$", linker_name(function)))
 }

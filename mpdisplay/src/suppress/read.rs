@@ -21,24 +21,32 @@ pub struct ReadError {
 
 /// The lines of a file that say something, with their numbers.
 struct Lines<'a> {
-    rest: std::iter::Enumerate<std::slice::Split<'a, u8, fn(&u8) -> bool>>,
+    rest: &'a [u8],
+    /// Of the line that was read last.
+    number: usize,
 }
 
 impl Iterator for Lines<'_> {
     type Item = (usize, String);
 
     fn next(&mut self) -> Option<(usize, String)> {
-        self.rest.find_map(|(index, line)| {
+        while !self.rest.is_empty() {
+            let end = self.rest.iter().position(|&byte| byte == b'\n');
+            let (line, rest) = self.rest.split_at(end.map_or(self.rest.len(), |end| end + 1));
+            self.rest = rest;
+            self.number += 1;
             let line = printable(line.trim_ascii());
-            (!line.is_empty() && !line.starts_with('#')).then_some((index + 1, line))
-        })
+            if !line.is_empty() && !line.starts_with('#') {
+                return Some((self.number, line));
+            }
+        }
+        None
     }
 }
 
 /// Reads the rules of a file. `origin` makes a place of a line number.
 pub(super) fn rules(bytes: &[u8], origin: &dyn Fn(usize) -> Origin) -> Result<Vec<Rule>, ReadError> {
-    let is_end: fn(&u8) -> bool = |&byte| byte == b'\n';
-    let mut lines = Lines { rest: bytes.split(is_end).enumerate() };
+    let mut lines = Lines { rest: bytes, number: 0 };
     let mut rules = Vec::new();
     while let Some((number, line)) = lines.next() {
         let rule =

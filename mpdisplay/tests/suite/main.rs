@@ -4,3 +4,4 @@ mod analysis;
 mod builder;
 mod chains;
 mod golden;
+mod leak_check;
