@@ -2,16 +2,18 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
+use crate::analysis::text::printable;
 use mprof_format::{Damage, ReadError};
 use thiserror::Error;
 
 /// Why `mpdisplay` ends with status 2.
 #[derive(Debug, Error)]
-pub enum Error {
+pub(crate) enum Error {
     /// A profile cannot be opened or read.
-    #[error("{}: {reason}{advice}", path.display())]
+    #[error("{}: {reason}{advice}", shown(path))]
     Input {
         /// As given.
         path: PathBuf,
@@ -21,7 +23,7 @@ pub enum Error {
         advice: Advice,
     },
     /// The bytes are no profile of ours.
-    #[error("{}: {reason}", path.display())]
+    #[error("{}: {reason}", shown(path))]
     Format {
         /// As given.
         path: PathBuf,
@@ -29,7 +31,7 @@ pub enum Error {
         reason: ReadError,
     },
     /// The profile ends early.
-    #[error("{}: {damage}; the tables are of what came before", path.display())]
+    #[error("{}: {damage}; the tables are of what came before", shown(path))]
     Damaged {
         /// As given.
         path: PathBuf,
@@ -37,7 +39,7 @@ pub enum Error {
         damage: Damage,
     },
     /// The profile was made from one that ended early.
-    #[error("{}: made from a damaged file: its numbers are too small", path.display())]
+    #[error("{}: made from a damaged file: its numbers are too small", shown(path))]
     Incomplete {
         /// As given.
         path: PathBuf,
@@ -50,9 +52,14 @@ pub enum Error {
     Output(io::Error),
 }
 
+/// A path with what would act on a terminal escaped.
+fn shown(path: &Path) -> String {
+    printable(path.as_os_str().as_bytes())
+}
+
 /// What to do about a profile that is not there.
 #[derive(Debug)]
-pub enum Advice {
+pub(crate) enum Advice {
     /// Nothing comes to mind.
     None,
     /// There are profiles beside it.
@@ -71,7 +78,7 @@ impl fmt::Display for Advice {
                 const SHOWN: usize = 4;
                 for (index, file) in files.iter().take(SHOWN).enumerate() {
                     let comma = if index == 0 { " " } else { ", " };
-                    write!(f, "{comma}{}", file.display())?;
+                    write!(f, "{comma}{}", shown(file))?;
                 }
                 if files.len() > SHOWN {
                     write!(f, " and {} more", files.len() - SHOWN)?;

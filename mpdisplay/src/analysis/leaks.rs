@@ -317,23 +317,21 @@ fn path_keys(tree: &Tree, options: PathOptions) -> Vec<(u32, Beginning)> {
 
 /// Ids of the labels, from 1; 0 for an outermost node that stands for callers that are not there.
 fn label_ids(tree: &Tree, options: PathOptions) -> Vec<u32> {
-    let mut by_place: HashMap<(u32, Site), u32> = HashMap::new();
+    let mut by_function: Vec<Option<u32>> = vec![None; tree.functions.len()];
+    let mut by_site: HashMap<(u32, Site), u32> = HashMap::new();
     let mut by_text: HashMap<String, u32> = HashMap::new();
+    let mut id_of_text = |node: &Node| {
+        let next = by_text.len() as u32 + 1;
+        *by_text.entry(label(tree, node, options)).or_insert(next)
+    };
     let mut id = |node: &Node| {
         if node.parent.is_none() && open_end(tree, node).is_some() {
             return 0;
         }
-        let mut site = Site::default();
-        if options.offsets {
-            site.offset = node.site.offset;
+        if !options.offsets && !options.lines {
+            return *by_function[node.function as usize].get_or_insert_with(|| id_of_text(node));
         }
-        if options.lines {
-            (site.file, site.line) = (node.site.file, node.site.line);
-        }
-        *by_place.entry((node.function, site)).or_insert_with(|| {
-            let next = by_text.len() as u32 + 1;
-            *by_text.entry(label(tree, node, options)).or_insert(next)
-        })
+        *by_site.entry((node.function, node.site)).or_insert_with(|| id_of_text(node))
     };
     tree.nodes.iter().map(&mut id).collect()
 }
@@ -363,10 +361,13 @@ fn beginnings(tree: &Tree) -> Vec<Beginning> {
 }
 
 /// Numbers pairs in the order of their appearance, from 1.
-#[derive(Default)]
 struct Pairs(HashMap<(u32, u32), u32>);
 
 impl Pairs {
+    fn with_room_for(count: usize) -> Self {
+        Pairs(HashMap::with_capacity(count))
+    }
+
     fn number(&mut self, first: u32, second: u32) -> u32 {
         let next = self.0.len() as u32 + 1;
         *self.0.entry((first, second)).or_insert(next)
@@ -375,7 +376,7 @@ impl Pairs {
 
 /// Numbers the whole chains of labels.
 fn all_labels(tree: &Tree, labels: &[u32]) -> Vec<u32> {
-    let mut pairs = Pairs::default();
+    let mut pairs = Pairs::with_room_for(labels.len());
     let mut numbers: Vec<u32> = Vec::with_capacity(labels.len());
     for (node, &label) in tree.nodes.iter().zip(labels) {
         let outer = node.parent.map_or(0, |parent| numbers[parent as usize]);
@@ -397,15 +398,19 @@ fn last_labels(tree: &Tree, labels: &[u32], limit: u32) -> Vec<u32> {
     let mut positions: Vec<u32> = (0..count as u32).collect();
     let at = |numbers: &[u32], position: u32| if position == NONE { 0 } else { numbers[position as usize] };
     let jump = |jumps: &[u32], position: u32| if position == NONE { NONE } else { jumps[position as usize] };
-    for bit in 0..u32::BITS - limit.leading_zeros() {
+    let last_bit = limit.ilog2();
+    for bit in 0..=last_bit {
         if limit >> bit & 1 == 1 {
-            let mut pairs = Pairs::default();
+            let mut pairs = Pairs::with_room_for(count);
             for (window, position) in windows.iter_mut().zip(&mut positions) {
                 *window = pairs.number(*window, at(&numbers, *position));
                 *position = jump(&jumps, *position);
             }
         }
-        let mut pairs = Pairs::default();
+        if bit == last_bit {
+            break;
+        }
+        let mut pairs = Pairs::with_room_for(count);
         numbers = (0..count).map(|id| pairs.number(numbers[id], at(&numbers, jumps[id]))).collect();
         jumps = jumps.iter().map(|&position| jump(&jumps, position)).collect();
     }

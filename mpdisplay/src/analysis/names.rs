@@ -132,7 +132,7 @@ impl Names {
         if function.name.is_empty() {
             return None;
         }
-        let name = printable(&function.name);
+        let name = close_together(printable(&function.name));
         let path = function.module.and_then(|module| self.modules.get(module as usize)).cloned();
         let module = path.as_deref().map(|path| base_name(path).to_owned());
         let role = Role::of(Some(&name), module.as_deref().unwrap_or_default());
@@ -172,5 +172,33 @@ impl Names {
             _ => (Function::new(FunctionKind::Anonymous, ANONYMOUS.into(), None, None), Role::Other),
         };
         Step { function: self.functions.intern(function), site: Site::default(), role }
+    }
+}
+
+/// The name with `> >` written as `>>`: in a path ` > ` stands between callers.
+fn close_together(name: String) -> String {
+    if !name.contains("> >") {
+        return name;
+    }
+    let mut closed = String::with_capacity(name.len());
+    let mut rest = name.chars().peekable();
+    while let Some(character) = rest.next() {
+        if character != ' ' || !closed.ends_with('>') || rest.peek() != Some(&'>') {
+            closed.push(character);
+        }
+    }
+    closed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_are_closed_together() {
+        let closed = |name: &str| close_together(name.to_owned());
+        assert_eq!(closed("map<int, vector<pair<int, int> > >::at"), "map<int, vector<pair<int, int>>>::at");
+        assert_eq!(closed("operator> <int>"), "operator> <int>");
+        assert_eq!(closed("plain"), "plain");
     }
 }

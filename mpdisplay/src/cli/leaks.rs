@@ -1,14 +1,14 @@
 //! Options about leaks as a test result.
 
-use std::path::PathBuf;
-
+use crate::leak_check::Settings;
+use crate::suppress::generate::Format;
 use clap::{Args, ValueEnum};
-use mpdisplay::leak_check::Settings;
+use std::path::PathBuf;
 
 /// Which leaks count, and what follows from them.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Leaks as a test result")]
-pub(crate) struct LeakArguments {
+pub struct LeakChecks {
     /// End with status 1 if objects were kept, or at least BYTES of them (K, M, G and T are powers of 1024)
     #[arg(
         long,
@@ -18,42 +18,67 @@ pub(crate) struct LeakArguments {
         require_equals = true,
         default_missing_value = "0"
     )]
-    pub(crate) fail_on_leak: Option<u64>,
+    fail_on_leak: Option<u64>,
 
     /// Only leaks count that are new or have grown since this profile; may be given more than once, and is summed
     #[arg(long, value_name = "PROFILE")]
-    pub(crate) baseline: Vec<PathBuf>,
+    pub baseline: Vec<PathBuf>,
 
     /// Leaks that do not count: a file in LeakSanitizer's or Valgrind's format; may be given more than once. The
     /// variable MPROF_SUPPRESSIONS may name more, with colons between them
     #[arg(long, value_name = "FILE")]
-    pub(crate) suppressions: Vec<PathBuf>,
+    suppressions: Vec<PathBuf>,
 
     /// Count what the C library, the loader and common runtimes keep on purpose, too
     #[arg(long)]
-    pub(crate) no_default_suppressions: bool,
+    no_default_suppressions: bool,
 
     /// Write the leaks as a JUnit test report, for CI systems
     #[arg(long, value_name = "FILE")]
-    pub(crate) junit: Option<PathBuf>,
+    junit: Option<PathBuf>,
 
     /// Write the leaks as SARIF 2.1.0, for code hosts that show them at the source lines
     #[arg(long, value_name = "FILE")]
-    pub(crate) sarif: Option<PathBuf>,
+    sarif: Option<PathBuf>,
 }
 
 /// A format of suppressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SuppressionFormat {
+pub enum SuppressionFormat {
     /// LeakSanitizer's: everything that a function and those below it allocate
     Lsan,
     /// Valgrind's: exactly the path shown
     Valgrind,
 }
 
-impl LeakArguments {
+/// Suppressions in place of the tables.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Leaks as a test result")]
+pub struct Generation {
+    /// Print suppressions for the leaks that the table would show, instead of the tables
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "lsan"
+    )]
+    gen_suppressions: Option<SuppressionFormat>,
+}
+
+impl Generation {
+    /// The format, if suppressions are asked for.
+    pub fn format(&self) -> Option<Format> {
+        self.gen_suppressions.map(|format| match format {
+            SuppressionFormat::Lsan => Format::Sanitizer,
+            SuppressionFormat::Valgrind => Format::Valgrind,
+        })
+    }
+}
+
+impl LeakChecks {
     /// The settings, with what the environment adds.
-    pub(crate) fn settings(&self) -> Settings {
+    pub fn settings(&self) -> Settings {
         let mut suppressions = self.suppressions.clone();
         if let Some(more) = std::env::var_os("MPROF_SUPPRESSIONS") {
             suppressions.extend(std::env::split_paths(&more).filter(|path| !path.as_os_str().is_empty()));
