@@ -44,6 +44,9 @@ pub(crate) enum Error {
         /// As given.
         path: PathBuf,
     },
+    /// A leak check cannot be made.
+    #[error(transparent)]
+    LeakCheck(#[from] crate::leak_check::Error),
     /// The report cannot be written.
     #[error("cannot write the report: {0}")]
     Output(io::Error),

@@ -10,4 +10,6 @@ pub mod cli;
 pub mod command;
 mod error;
 mod input;
+pub mod leak_check;
 pub mod report;
+pub mod suppress;
