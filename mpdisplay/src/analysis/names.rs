@@ -20,6 +20,7 @@ const INLINED_PER_PROFILE: usize = 1 << 28;
 pub(super) struct Step {
     pub(super) function: u32,
     pub(super) site: Site,
+    pub(super) module: Option<u32>,
     pub(super) role: Role,
 }
 
@@ -50,8 +51,11 @@ impl Strings {
 pub(super) struct Names {
     pub(super) functions: Functions,
     pub(super) files: Strings,
+    pub(super) modules: Strings,
     /// The current profile's modules by base name.
-    modules: Vec<String>,
+    module_names: Vec<String>,
+    /// The current profile's modules: our ids.
+    known_modules: Vec<u32>,
     /// The current profile's functions, as far as met: our id and role.
     known_functions: Vec<Option<(u32, Role)>>,
     /// The current profile's files, as far as met.
@@ -67,8 +71,9 @@ impl Names {
     /// Turns to a profile.
     pub(super) fn begin(&mut self, profile: &Profile) {
         let names = profile.names.as_ref();
-        self.modules =
-            profile.modules.iter().map(|module| base_name(&printable(&module.path)).to_owned()).collect();
+        let paths: Vec<String> = profile.modules.iter().map(|module| printable(&module.path)).collect();
+        self.module_names = paths.iter().map(|path| base_name(path).to_owned()).collect();
+        self.known_modules = paths.into_iter().map(|path| self.modules.intern(path)).collect();
         self.known_functions = vec![None; names.map_or(0, |names| names.functions.len())];
         self.known_files = vec![None; names.map_or(0, |names| names.files.len())];
         self.known_frames.clear();
@@ -101,18 +106,22 @@ impl Names {
     /// Puts the functions of a frame that was not met before into `cached`: at least one.
     fn resolve(&mut self, profile: &Profile, frame: Frame) {
         let begin = self.cached.len();
+        let module = match frame {
+            Frame::Code { module, .. } => self.known_modules.get(module as usize).copied(),
+            _ => None,
+        };
         if let Some(names) = &profile.names
             && let Some(site) = names.sites.get(&frame)
         {
             for source in site.frames.iter().rev() {
                 if let Some(step) = self.named(names, source) {
-                    self.cached.push(step);
+                    self.cached.push(Step { module, ..step });
                 }
             }
         }
         if self.cached.len() == begin {
             let step = self.unnamed(frame);
-            self.cached.push(step);
+            self.cached.push(Step { module, ..step });
         }
     }
 
@@ -121,7 +130,7 @@ impl Names {
         let (function, role) = self.function(names, source.function)?;
         let file = source.file.map(|file| self.file(names, file));
         let site = Site { offset: Some(source.offset), file, line: source.line };
-        Some(Step { function, site, role })
+        Some(Step { function, site, module: None, role })
     }
 
     fn function(&mut self, names: &model::Names, id: u32) -> Option<(u32, Role)> {
@@ -134,7 +143,7 @@ impl Names {
             return None;
         }
         let name = close_together(printable(&function.name));
-        let module = function.module.and_then(|module| self.modules.get(module as usize)).cloned();
+        let module = function.module.and_then(|module| self.module_names.get(module as usize)).cloned();
         let role = Role::of(Some(&name), module.as_deref().unwrap_or_default());
         let file = function.file.and_then(|file| names.files.get(file as usize));
         let file = file.filter(|path| !path.is_empty()).map(|path| printable(path));
@@ -159,19 +168,19 @@ impl Names {
     fn unnamed(&mut self, frame: Frame) -> Step {
         let (function, role) = match frame {
             Frame::Code { module, address, .. } => {
-                let module = self.modules.get(module as usize).cloned().unwrap_or_default();
+                let module = self.module_names.get(module as usize).cloned().unwrap_or_default();
                 let role = Role::of(None, &module);
                 let name = format!("{module}+{address:#x}");
                 (Function::new(FunctionKind::Unnamed, name, None, Some(module)), role)
             }
             _ => (Function::new(FunctionKind::Anonymous, ANONYMOUS.into(), None, None), Role::Other),
         };
-        Step { function: self.functions.intern(function), site: Site::default(), role }
+        Step { function: self.functions.intern(function), site: Site::default(), module: None, role }
     }
 }
 
 /// The name with `> >` written as `>>`: in a path ` > ` stands between callers.
-fn close_together(name: String) -> String {
+pub(super) fn close_together(name: String) -> String {
     if !name.contains("> >") {
         return name;
     }
