@@ -10,4 +10,8 @@ pub mod cli;
 pub mod command;
 mod error;
 mod input;
+pub mod leak_check;
+mod output;
 pub mod report;
+mod select;
+pub mod suppress;

@@ -350,7 +350,8 @@ impl<'t, N: Number> Parts<'t, N> {
                         .iter()
                         .map(|&member| (member, self.own[member as usize]))
                         .collect();
-                    members.sort_by_key(|(member, own)| (Reverse(own.usage.bytes.weight()), self.name(*member)));
+                    members
+                        .sort_by_key(|(member, own)| (Reverse(own.usage.bytes.weight()), self.name(*member)));
                     numbers[*cycle as usize] = cycles.len() as u32;
                     *cycle = cycles.len() as u32;
                     cycles.push(Cycle { members, entry: index });

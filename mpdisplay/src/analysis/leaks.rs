@@ -1,11 +1,12 @@
 //! The leak table: kept objects by the last callers of their call chains (paper, section 2.2).
 
-use super::functions::{FunctionKind, TRUNCATED, UNKNOWN};
+use super::functions::{Function, FunctionKind, TRUNCATED, UNKNOWN};
 use super::number::Number;
 use super::tally::Usage;
 use super::text::base_name;
 use super::tree::{Node, Site, Tree};
-use std::collections::HashMap;
+use crate::suppress::{Label, Suppressed};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 /// How many callers a path shows.
@@ -47,7 +48,7 @@ pub enum Beginning {
 }
 
 /// A partial call path.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Path {
     /// How it begins.
     pub beginning: Beginning,
@@ -78,8 +79,54 @@ impl fmt::Display for Path {
 pub struct LeakRow<N = u64> {
     /// What was allocated over the path, freed objects included.
     pub usage: Usage<N>,
+    /// How it compares with an earlier run.
+    pub since: Since,
     /// A node whose chain ends in the path; see [`Leaks::path`].
     node: u32,
+}
+
+/// How a path's kept objects compare with those of an earlier run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// There is nothing to compare with.
+    Unknown,
+    /// The path kept nothing in the earlier run.
+    New,
+    /// It kept less.
+    Grown {
+        /// Kept objects more than then; 0 where only the bytes are more.
+        objects: u64,
+        /// Kept bytes more than then; 0 where only the objects are more.
+        bytes: u64,
+    },
+}
+
+impl LeakRow {
+    /// Kept objects and bytes that the earlier run had not; all of them where there is none.
+    pub fn excess(&self) -> (u64, u64) {
+        match self.since {
+            Since::Unknown | Since::New => (self.usage.kept(), self.usage.kept_bytes()),
+            Since::Grown { objects, bytes } => (objects, bytes),
+        }
+    }
+}
+
+/// Kept objects that are no rows of the table, and why not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuppressedLeaks<N = u64> {
+    /// The suppression.
+    pub label: Label,
+    /// What was allocated over the chains that it matches.
+    pub usage: Usage<N>,
+}
+
+/// Rows that an earlier run had already.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Known {
+    /// How many.
+    pub paths: u64,
+    /// What was allocated over them.
+    pub usage: Usage,
 }
 
 /// The leak table: one row for each different shown path, in no particular order.
@@ -87,8 +134,12 @@ pub struct LeakRow<N = u64> {
 pub struct Leaks<'t, N = u64> {
     tree: &'t Tree<N>,
     options: PathOptions,
-    /// Paths with kept objects.
+    /// Paths with kept objects, those that are suppressed not counted.
     pub rows: Vec<LeakRow<N>>,
+    /// What is suppressed: by falling kept bytes, then by label.
+    pub suppressed: Vec<SuppressedLeaks<N>>,
+    /// What is not new, where there is an earlier run to compare with.
+    pub known: Option<Known>,
     /// Everything that was allocated.
     pub total: Usage<N>,
 }
@@ -96,21 +147,60 @@ pub struct Leaks<'t, N = u64> {
 impl<'t, N: Number> Leaks<'t, N> {
     /// Gathers the paths. Takes time in proportion to the tree, times the logarithm of the depth.
     pub fn new(tree: &'t Tree<N>, options: PathOptions) -> Self {
+        Leaks::beyond(tree, options, &Suppressed::default())
+    }
+
+    /// The same for the chains that are not suppressed.
+    pub fn beyond(tree: &'t Tree<N>, options: PathOptions, suppressed: &Suppressed) -> Self {
         let keys = path_keys(tree, options);
         let mut row_of: HashMap<(u32, Beginning), usize> = HashMap::new();
         let mut rows: Vec<LeakRow<N>> = Vec::new();
+        let mut hidden: BTreeMap<usize, Usage<N>> = BTreeMap::new();
         let mut total = Usage::default();
         for count in &tree.counts {
+            total += count.usage;
+            if let Some(rule) = suppressed.rule(count.node) {
+                *hidden.entry(rule).or_default() += count.usage;
+                continue;
+            }
             let next = rows.len();
             let row = *row_of.entry(keys[count.node as usize]).or_insert(next);
             if row == next {
-                rows.push(LeakRow { usage: Usage::default(), node: count.node });
+                let node = count.node;
+                rows.push(LeakRow { usage: Usage::default(), since: Since::Unknown, node });
             }
             rows[row].usage += count.usage;
-            total += count.usage;
         }
         rows.retain(|row| row.usage.kept().is_some());
-        Leaks { tree, options, rows, total }
+        let hidden = hidden.into_iter();
+        let mut hidden: Vec<SuppressedLeaks<N>> = hidden
+            .map(|(rule, usage)| SuppressedLeaks { label: suppressed.label(rule).clone(), usage })
+            .collect();
+        hidden.sort_by(|a, b| {
+            b.usage
+                .kept_bytes()
+                .weight()
+                .cmp(&a.usage.kept_bytes().weight())
+                .then_with(|| a.label.cmp(&b.label))
+        });
+        Leaks { tree, options, rows, suppressed: hidden, known: None, total }
+    }
+
+    /// The functions of a row's whole chain, innermost first, with the places of their calls. Where several chains
+    /// end in the path, one of them.
+    pub fn chain(&self, row: &LeakRow<N>) -> impl Iterator<Item = (&'t Function, Site)> {
+        let tree = self.tree;
+        ancestors(tree, row.node).map(move |node| (&tree.functions[node.function], node.site))
+    }
+
+    /// Callers that the path of a row shows.
+    pub fn shown_callers(&self, row: &LeakRow<N>) -> usize {
+        reach(self.tree, row.node, self.options.depth).0
+    }
+
+    /// The path of a source file that a [`Site`] names.
+    pub fn file(&self, file: u32) -> &'t str {
+        &self.tree.files[file as usize]
     }
 
     /// The shown path of a row.
@@ -127,9 +217,44 @@ impl<'t, N: Number> Leaks<'t, N> {
     pub fn callers(&self, row: &LeakRow<N>) -> impl Iterator<Item = (u32, &'t Node)> {
         let nodes = &self.tree.nodes;
         let (reach, _) = reach(self.tree, row.node, self.options.depth);
-        let outwards =
-            std::iter::successors(Some(row.node), |&node| nodes[node as usize].parent);
+        let outwards = std::iter::successors(Some(row.node), |&node| nodes[node as usize].parent);
         outwards.take(reach).map(|node| (node, &nodes[node as usize]))
+    }
+}
+
+impl Leaks<'_> {
+    /// Takes out the rows that `before`, the same table of an earlier run, has with at least as many kept objects
+    /// and bytes, and notes at the others what is new. Paths are the same if they are shown the same.
+    pub fn compare(&mut self, before: &Leaks<'_>) {
+        let then: HashMap<Path, Usage> =
+            before.rows.iter().map(|row| (before.path(row), row.usage)).collect();
+        let mut known = self.known.take().unwrap_or_default();
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.retain_mut(|row| {
+            let Some(then) = then.get(&self.path(row)) else {
+                row.since = Since::New;
+                return true;
+            };
+            let objects = row.usage.kept().saturating_sub(then.kept());
+            let bytes = row.usage.kept_bytes().saturating_sub(then.kept_bytes());
+            row.since = Since::Grown { objects, bytes };
+            let grown = objects > 0 || bytes > 0;
+            if !grown {
+                known.paths += 1;
+                known.usage += row.usage;
+            }
+            grown
+        });
+        (self.rows, self.known) = (rows, Some(known));
+    }
+
+    /// Rows by falling kept bytes, then by path.
+    pub fn sorted(&self) -> Vec<(LeakRow, Path)> {
+        let mut rows: Vec<(LeakRow, Path)> = self.rows.iter().map(|row| (*row, self.path(row))).collect();
+        rows.sort_by(|(a, at), (b, to)| {
+            b.usage.kept_bytes().cmp(&a.usage.kept_bytes()).then_with(|| at.to_string().cmp(&to.to_string()))
+        });
+        rows
     }
 }
 

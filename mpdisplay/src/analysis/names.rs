@@ -52,8 +52,8 @@ pub(super) struct Names {
     pub(super) functions: Functions,
     pub(super) files: Strings,
     pub(super) modules: Strings,
-    /// The current profile's modules by base name.
-    module_names: Vec<String>,
+    /// The current profile's modules by whole path.
+    module_paths: Vec<String>,
     /// The current profile's modules: our ids.
     known_modules: Vec<u32>,
     /// The current profile's functions, as far as met: our id and role.
@@ -71,9 +71,8 @@ impl Names {
     /// Turns to a profile.
     pub(super) fn begin(&mut self, profile: &Profile) {
         let names = profile.names.as_ref();
-        let paths: Vec<String> = profile.modules.iter().map(|module| printable(&module.path)).collect();
-        self.module_names = paths.iter().map(|path| base_name(path).to_owned()).collect();
-        self.known_modules = paths.into_iter().map(|path| self.modules.intern(path)).collect();
+        self.module_paths = profile.modules.iter().map(|module| printable(&module.path)).collect();
+        self.known_modules = self.module_paths.iter().map(|path| self.modules.intern(path.clone())).collect();
         self.known_functions = vec![None; names.map_or(0, |names| names.functions.len())];
         self.known_files = vec![None; names.map_or(0, |names| names.files.len())];
         self.known_frames.clear();
@@ -143,11 +142,15 @@ impl Names {
             return None;
         }
         let name = close_together(printable(&function.name));
-        let module = function.module.and_then(|module| self.module_names.get(module as usize)).cloned();
+        let path = function.module.and_then(|module| self.module_paths.get(module as usize)).cloned();
+        let module = path.as_deref().map(|path| base_name(path).to_owned());
         let role = Role::of(Some(&name), module.as_deref().unwrap_or_default());
         let file = function.file.and_then(|file| names.files.get(file as usize));
         let file = file.filter(|path| !path.is_empty()).map(|path| printable(path));
-        let ours = self.functions.intern(Function::new(FunctionKind::Named, name, file, module));
+        let linkage_name = printable(&function.linkage_name);
+        let module_path = path.unwrap_or_default();
+        let function = Function::new(FunctionKind::Named, name, file, module);
+        let ours = self.functions.intern(Function { module_path, linkage_name, ..function });
         self.known_functions[id as usize] = Some((ours, role));
         Some((ours, role))
     }
@@ -168,10 +171,12 @@ impl Names {
     fn unnamed(&mut self, frame: Frame) -> Step {
         let (function, role) = match frame {
             Frame::Code { module, address, .. } => {
-                let module = self.module_names.get(module as usize).cloned().unwrap_or_default();
+                let module_path = self.module_paths.get(module as usize).cloned().unwrap_or_default();
+                let module = base_name(&module_path).to_owned();
                 let role = Role::of(None, &module);
                 let name = format!("{module}+{address:#x}");
-                (Function::new(FunctionKind::Unnamed, name, None, Some(module)), role)
+                let function = Function::new(FunctionKind::Unnamed, name, None, Some(module));
+                (Function { module_path, ..function }, role)
             }
             _ => (Function::new(FunctionKind::Anonymous, ANONYMOUS.into(), None, None), Role::Other),
         };

@@ -39,7 +39,8 @@ fn kind(text: &str) -> Kind {
         return Kind::Module(Glob::new(module));
     }
     // `std::*` and `std::1` are names.
-    if let Some((file, line)) = text.rsplit_once(':').filter(|(file, _)| !file.ends_with(':') && !file.is_empty())
+    if let Some((file, line)) =
+        text.rsplit_once(':').filter(|(file, _)| !file.ends_with(':') && !file.is_empty())
     {
         match line.parse() {
             Ok(line) => return Kind::Line(Glob::new(file), Some(line)),

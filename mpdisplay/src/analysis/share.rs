@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn nothing_is_no_share_of_nothing() {
-        assert!(!Detail::Normal.shows(&Usage::default(), &Usage::default()));
+        assert!(!Detail::Normal.shows(&Usage::<u64>::default(), &Usage::default()));
         assert!(Detail::Normal.shows(&row(1, 0, 1, 0), &row(1, 0, 1, 0)), "objects of no bytes");
     }
 }

@@ -1,5 +1,6 @@
 //! The command line of `mpdisplay`, and nothing else: each group of options in a file of its own.
 
+mod leaks;
 mod names;
 mod paths;
 mod reading;
@@ -7,6 +8,7 @@ mod screen;
 mod several;
 mod tables;
 
+pub use leaks::{Generation, LeakChecks, SuppressionFormat};
 pub use names::Naming;
 pub use paths::Paths;
 pub use reading::Reading;
@@ -45,6 +47,14 @@ pub struct Arguments {
     #[command(flatten)]
     pub screen: Screen,
 
+    /// Which leaks count, and what follows from them.
+    #[command(flatten)]
+    pub leaks: LeakChecks,
+
+    /// Suppressions in place of the tables.
+    #[command(flatten)]
+    pub generation: Generation,
+
     /// Where names come from.
     #[command(flatten)]
     pub naming: Naming,
@@ -71,9 +81,12 @@ Examples:
   mpdisplay mprof.data*                    a program and its children, summed
   mpfilt -o named.data && mpdisplay named.data
                                            names now, to be read anywhere later
+  mpdisplay --gen-suppressions > known     what leaks today, as suppressions
+  mpdisplay --suppressions known --fail-on-leak --junit leaks.xml mprof.data*
+                                           a test that fails when more leaks
 
-Exit status: 0; 2 for wrong usage and for input that cannot be read or is incomplete (the tables of what could be
-read are printed all the same).";
+Exit status: 0; 1 with --fail-on-leak if that much was kept; 2 for wrong usage and for input that cannot be read or is
+incomplete (the tables of what could be read are printed all the same).";
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,9 @@ use clap::Args;
 
 /// Which call chains count, and which of their functions.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "What counts (SPEC is a function, FILE:LINE, FILE:* or module:NAME, each with * ? [a-z])")]
+#[command(
+    next_help_heading = "What counts (SPEC is a function, FILE:LINE, FILE:* or module:NAME, each with * ? [a-z])"
+)]
 pub struct Reading {
     /// Count only call chains with a SPEC in them; may be given more than once, as the next three
     #[arg(long, value_name = "SPEC", value_parser = spec)]

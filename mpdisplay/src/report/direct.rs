@@ -102,11 +102,8 @@ impl<'a, N: Shown> Table<'a, N> {
         let kept_sizes = breakdown(kept_bytes, total.usage.kept_bytes(), options.marks);
         let usage = &own.usage;
         let mut text = format!("{share:>SHARE$}{:>bytes$} |{sizes} |", usage.bytes.text());
-        text += &format!(
-            "{:>kept$} |{kept_sizes}|{:>calls$}  ",
-            usage.kept_bytes().text(),
-            usage.allocs.text()
-        );
+        text +=
+            &format!("{:>kept$} |{kept_sizes}|{:>calls$}  ", usage.kept_bytes().text(), usage.allocs.text());
         line(out, &(text.clone() + &fold_name(name, text.len(), &options.page)))
     }
 }

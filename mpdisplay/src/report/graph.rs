@@ -15,7 +15,7 @@ use std::io::{self, Write};
 pub(super) fn write<N: Shown>(
     tree: &Tree<N>,
     graph: &Graph<N>,
-    total: &Tally<N>,
+    total: &Usage<N>,
     asked: &Asked,
     options: &Options,
     out: &mut impl Write,
@@ -27,7 +27,7 @@ pub(super) fn write<N: Shown>(
         Subject::Cycle(_) => Default::default(),
     };
     let entries = (0..).zip(&graph.entries);
-    let mut rows = Rows::select(entries, options, &total.usage, |(_, entry)| entry.through, own);
+    let mut rows = Rows::select(entries, options, total, |(_, entry)| entry.through, own);
     rows.keep(|(_, entry)| asked.subject(graph, entry.subject), own);
     let drawing = Drawing { tree, graph, total, options, widths: Widths::new(graph, &rows.shown) };
     if options.order.is_some() {
@@ -99,7 +99,7 @@ struct Fields<'a> {
 struct Drawing<'a, N> {
     tree: &'a Tree<N>,
     graph: &'a Graph<N>,
-    total: &'a Tally<N>,
+    total: &'a Usage<N>,
     options: &'a Options,
     widths: Widths,
 }
@@ -195,7 +195,7 @@ impl<N: Shown> Drawing<'_, N> {
             if entry.recurring.is_some() { format!("+{}", entry.recurring.text()) } else { String::new() };
         let fields = Fields {
             index: format!("[{index}]"),
-            share: &one_decimal(entry.total.usage.bytes, self.total.usage.bytes),
+            share: &one_decimal(entry.total.usage.bytes, self.total.bytes),
             bytes: own.usage.bytes.text(),
             bracket: self_bracket(own.usage.bytes, entry.total.usage.bytes),
             sizes: breakdown(&own.bytes, own.usage.bytes, self.options.marks),
@@ -225,7 +225,8 @@ impl<N: Shown> Drawing<'_, N> {
 
     /// Ancestors or descendents of an entry; `whole` is what was allocated on chains that it is on.
     fn lines(&self, lines: &Lines<N>, whole: &Usage<N>, out: &mut impl Write) -> io::Result<()> {
-        let shows = |line: &&Line<N>| line.within_cycle || self.options.detail.shows(&line.tally.usage, whole);
+        let shows =
+            |line: &&Line<N>| line.within_cycle || self.options.detail.shows(&line.tally.usage, whole);
         let (mut shown, mut hidden): (Vec<&Line<N>>, Vec<&Line<N>>) = lines.lines.iter().partition(shows);
         if hidden.len() == 1 {
             // It takes no more room than the line that would stand for it.
@@ -273,7 +274,7 @@ impl<N: Shown> Drawing<'_, N> {
         let whole = entry.own.usage.bytes;
         let fields = Fields {
             index: format!("[{index}]"),
-            share: &one_decimal(entry.total.usage.bytes, self.total.usage.bytes),
+            share: &one_decimal(entry.total.usage.bytes, self.total.bytes),
             bytes: whole.text(),
             bracket: self_bracket(whole, entry.total.usage.bytes),
             sizes: breakdown(&entry.own.bytes, whole, marks),

@@ -38,6 +38,16 @@ pub(super) fn write_parts(parts: &[Part<'_>], out: &mut impl Write) -> io::Resul
     Ok(())
 }
 
+/// Writes what two states that are compared are of.
+pub(super) fn write_states(before: &[Part<'_>], after: &[Part<'_>], out: &mut impl Write) -> io::Result<()> {
+    for (state, parts) in [("before", before), ("after", after)] {
+        writeln!(out, "Numbers {state}:")?;
+        write_parts(parts, out)?;
+        writeln!(out)?;
+    }
+    writeln!(out, "All numbers: after - before")
+}
+
 /// Parts that have the same to say, but for their process ids.
 struct Group<'a> {
     lines: Vec<(&'static str, String)>,
@@ -138,11 +148,16 @@ pub(super) fn write_choices(options: &Options, out: &mut impl Write) -> io::Resu
     if !chains.wrappers.is_empty() {
         let own: Vec<String> = chains.wrappers.0.iter().map(ToString::to_string).collect();
         let built_in = own.iter().filter(|text| WRAPPERS.contains(&text.as_str())).count();
-        let mut named: Vec<String> = own.into_iter().filter(|text| !WRAPPERS.contains(&text.as_str())).collect();
+        let mut named: Vec<String> =
+            own.into_iter().filter(|text| !WRAPPERS.contains(&text.as_str())).collect();
         if built_in > 0 {
             named.push(format!("{} and other known ones", WRAPPERS[0]));
         }
-        line(out, "Wrappers", &format!("{} (what these allocate counts as their callers')", named.join(", ")))?;
+        line(
+            out,
+            "Wrappers",
+            &format!("{} (what these allocate counts as their callers')", named.join(", ")),
+        )?;
     }
     if options.by == By::Module {
         line(out, "Functions", "those of a module are taken together")?;

@@ -7,6 +7,7 @@ use crate::analysis::graph::GraphKind;
 use crate::analysis::leaks::PathOptions;
 use crate::analysis::pattern::Patterns;
 use crate::analysis::share::Detail;
+use crate::suppress::Suppressions;
 
 /// Settings of a report. The default is what the command shows without options in a pipe.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub struct Options {
     pub limit: Option<usize>,
     /// What is done to call chains before.
     pub chains: Chains,
+    /// Kept objects that are no rows of the leak table.
+    pub suppressions: Suppressions,
     /// Rows are shown only if one of these is in them; all, where there are none.
     pub show: Patterns,
     /// Whether the parts of the input are summed or kept apart.

@@ -7,11 +7,11 @@ use super::options::Options;
 use super::process::command_line;
 use super::rows::{Rows, rank};
 use super::style::Style;
-use super::{total, write_sum};
+use super::view::View;
+use super::write_sum;
 use crate::analysis::part::{Part, Threads};
 use crate::analysis::tally::Usage;
 use crate::analysis::threads;
-use crate::analysis::tree::Tree;
 use std::io::{self, Write};
 
 /// A process or thread.
@@ -21,11 +21,7 @@ struct Row<'p> {
     name: String,
 }
 
-pub(super) fn write_processes(
-    parts: &[Part<'_>],
-    options: &Options,
-    out: &mut impl Write,
-) -> io::Result<()> {
+pub(super) fn write_processes(parts: &[Part<'_>], options: &Options, out: &mut impl Write) -> io::Result<()> {
     let name = |part: &Part<'_>| {
         let process = &part.profile.process;
         format!("{} {}", process.pid, command_line(process))
@@ -97,7 +93,8 @@ impl Overview {
         out: &mut impl Write,
     ) -> io::Result<()> {
         heading(out, options.styles, self.heading)?;
-        let width = |usual, number: fn(&Usage) -> u64| column(usual, rows.iter().map(|row| number(&row.usage)));
+        let width =
+            |usual, number: fn(&Usage) -> u64| column(usual, rows.iter().map(|row| number(&row.usage)));
         let allocs = width(8, |usage| usage.allocs);
         let bytes = width(10, |usage| usage.bytes);
         let frees = width(10, |usage| usage.frees);
@@ -126,7 +123,6 @@ impl Overview {
 }
 
 fn row<'p>(part: Part<'p>, name: String, options: &Options) -> Row<'p> {
-    let mut tree = Tree::of([part.clone()]);
-    options.chains.apply(&mut tree);
-    Row { part, usage: total(&tree), name }
+    let usage = View::new(std::slice::from_ref(&part), options).total;
+    Row { part, usage, name }
 }
