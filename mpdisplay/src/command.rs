@@ -32,17 +32,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     let settings = arguments.leaks.settings();
     let suppressions = settings.read_suppressions()?;
-    let Inputs { profiles, mut troubles } = read(&arguments.files, arguments)?;
-    let mut earlier = |files: &[PathBuf]| -> Result<Option<Vec<Profile>>, Error> {
-        if files.is_empty() {
-            return Ok(None);
-        }
-        let Inputs { profiles, troubles: more } = read(files, arguments)?;
-        troubles.extend(more);
-        Ok(Some(profiles))
-    };
-    let baseline = earlier(&arguments.leaks.baseline)?;
-    let before = earlier(&arguments.several.diff)?;
+    let Gathered { profiles, baseline, before, troubles } = Gathered::read(arguments)?;
     let screen = screen(arguments);
     let options = options(arguments, suppressions, &screen);
     let parts = select::parts(&profiles, &arguments.several.pid, &arguments.several.tid)?;
@@ -73,16 +63,43 @@ fn complain(what: &impl Display) {
     let _ = writeln!(io::stderr(), "mpdisplay: {what}");
 }
 
-/// The profiles in `files`, with names; without files, what is meant then.
-fn read(files: &[PathBuf], arguments: &Arguments) -> Result<Inputs, Error> {
-    let mut inputs = input::read_all(files, &complain)?;
-    let naming = arguments.naming.options();
-    for profile in inputs.profiles.iter_mut().filter(|profile| profile.names.is_none()) {
-        for warning in mpfilt::add_names(profile, &naming) {
+/// All profiles that the arguments name, with names, and what is missing from them.
+struct Gathered {
+    profiles: Vec<Profile>,
+    /// To compare leaks with.
+    baseline: Option<Vec<Profile>>,
+    /// To compare everything with.
+    before: Option<Vec<Profile>>,
+    troubles: Vec<Error>,
+}
+
+impl Gathered {
+    fn read(arguments: &Arguments) -> Result<Self, Error> {
+        let Inputs { profiles, mut troubles } = input::read_all(&arguments.files, &complain)?;
+        let mut earlier = |files: &[PathBuf]| -> Result<Option<Vec<Profile>>, Error> {
+            if files.is_empty() {
+                return Ok(None);
+            }
+            let Inputs { profiles, troubles: more } = input::read_all(files, &complain)?;
+            troubles.extend(more);
+            Ok(Some(profiles))
+        };
+        let baseline = earlier(&arguments.leaks.baseline)?;
+        let before = earlier(&arguments.several.diff)?;
+        let mut gathered = Gathered { profiles, baseline, before, troubles };
+        gathered.name(&arguments.naming.options());
+        Ok(gathered)
+    }
+
+    /// Gives names to the profiles that have none.
+    fn name(&mut self, options: &mpfilt::Options) {
+        let earlier = self.baseline.iter_mut().chain(&mut self.before).flatten();
+        let mut unnamed: Vec<&mut Profile> =
+            self.profiles.iter_mut().chain(earlier).filter(|profile| profile.names.is_none()).collect();
+        for warning in mpfilt::add_names_to_all(&mut unnamed, options) {
             complain(&warning);
         }
     }
-    Ok(inputs)
 }
 
 fn screen(arguments: &Arguments) -> Screen {
