@@ -11,6 +11,7 @@ use crate::suppress::generate;
 use mprof_format::model::Profile;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Does what the arguments ask for; messages go to standard error. Ends with 2 where the input cannot be read
@@ -29,7 +30,9 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     let settings = arguments.leaks.settings();
     let suppressions = settings.read_suppressions()?;
     let (profiles, mut troubles) = read(arguments)?;
-    let baseline = read_baseline(arguments, &mut troubles)?;
+    let naming = arguments.naming.options();
+    let baseline =
+        baseline(&arguments.leaks.baseline, &naming, &mut troubles, &|warning| complain(&warning))?;
     let options = options(arguments);
     let tree = Tree::new(&profiles);
     let leaks = Settings::leaks(&tree, options.paths, &suppressions, baseline.as_deref());
@@ -59,25 +62,32 @@ fn read(arguments: &Arguments) -> Result<(Vec<Profile>, Vec<Error>), Error> {
         arguments.files.iter().map(|path| input::read(path)).collect::<Result<Vec<Input>, Error>>()?
     };
     let mut troubles = Vec::new();
-    let profiles = named(inputs, &arguments.naming.options(), &mut troubles);
+    let profiles = named(inputs, &arguments.naming.options(), &mut troubles, &|warning| complain(&warning));
     Ok((profiles, troubles))
 }
 
-/// The profiles of the earlier run, if there is one to compare with.
-fn read_baseline(arguments: &Arguments, troubles: &mut Vec<Error>) -> Result<Option<Vec<Profile>>, Error> {
-    let files = &arguments.leaks.baseline;
+/// The profiles of the earlier run, if there is one to compare with, with names.
+pub(crate) fn baseline(
+    files: &[PathBuf],
+    naming: &mpfilt::Options,
+    troubles: &mut Vec<Error>,
+    warn: &dyn Fn(mpfilt::Warning),
+) -> Result<Option<Vec<Profile>>, Error> {
     let inputs = files.iter().map(|path| input::read(path)).collect::<Result<Vec<Input>, Error>>()?;
-    Ok((!files.is_empty()).then(|| named(inputs, &arguments.naming.options(), troubles)))
+    Ok((!files.is_empty()).then(|| named(inputs, naming, troubles, warn)))
 }
 
 /// The profiles that were read, with names. What is missing from them is added to `troubles`.
-fn named(inputs: Vec<Input>, naming: &mpfilt::Options, troubles: &mut Vec<Error>) -> Vec<Profile> {
+fn named(
+    inputs: Vec<Input>,
+    naming: &mpfilt::Options,
+    troubles: &mut Vec<Error>,
+    warn: &dyn Fn(mpfilt::Warning),
+) -> Vec<Profile> {
     let mut profiles = Vec::new();
     for Input { mut profile, trouble } in inputs {
         if profile.names.is_none() {
-            for warning in mpfilt::add_names(&mut profile, naming) {
-                complain(&warning);
-            }
+            mpfilt::add_names(&mut profile, naming).into_iter().for_each(warn);
         }
         profiles.push(profile);
         troubles.extend(trouble);

@@ -13,3 +13,5 @@ mod input;
 pub mod leak_check;
 pub mod report;
 pub mod suppress;
+mod whole_file;
+pub mod wrapper;

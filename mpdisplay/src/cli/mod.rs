@@ -4,11 +4,13 @@ mod leaks;
 mod names;
 mod paths;
 mod tables;
+mod wrapper;
 
 pub use leaks::{Generation, LeakChecks, SuppressionFormat};
 pub use names::Naming;
 pub use paths::Paths;
 pub use tables::{Shown, Sort, Table};
+pub use wrapper::WrapperArguments;
 
 use clap::Parser;
 use std::path::PathBuf;

@@ -18,7 +18,7 @@ struct Row {
     text: String,
 }
 
-pub(super) fn write(leaks: &Leaks<'_>, options: &Options, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write(leaks: &Leaks<'_>, options: &Options, out: &mut impl Write) -> io::Result<()> {
     heading(out, "Memory leaks")?;
     let rows = select(leaks, options);
     let columns = if options.detail == Detail::Verbose { WITH_FREES } else { KEPT };

@@ -4,7 +4,7 @@ mod bins;
 mod direct;
 mod fold;
 mod graph;
-mod header;
+pub(crate) mod header;
 mod layout;
 pub mod leaks;
 pub mod number;
