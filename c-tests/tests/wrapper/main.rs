@@ -1,5 +1,6 @@
 //! `mprof`, the command that runs a program under the library, and leaks as test results.
 
+mod consumers;
 mod leaks;
 mod obstacles;
 mod running;

@@ -9,6 +9,7 @@ use super::names::{Names, Step};
 use super::start::{self, Phase, Role, Verdict};
 use super::tally::{Tally, Usage};
 use mprof_format::model::{Category, Frame, Profile, Special};
+use std::collections::HashSet;
 
 /// Where in a function a call was made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -55,6 +56,8 @@ pub struct Tree {
     pub nodes: Vec<Node>,
     /// Allocations.
     pub counts: Vec<Count>,
+    /// Outermost nodes that the loader called (constructors of libraries); its own frames are left out.
+    pub called_by_loader: HashSet<u32>,
 }
 
 impl Tree {
@@ -171,12 +174,24 @@ impl Builder<'_> {
                 self.pending.push(Pending { step, phase, outer, node: None });
                 Place::Start(Some(self.pending.len() as u32 - 1))
             }
-            Verdict::Begin => Place::Node(self.node(None, step)),
+            Verdict::Begin => {
+                let node = self.node(None, step);
+                if last.is_some_and(|last| self.is_loader(last)) {
+                    self.tree.called_by_loader.insert(node);
+                }
+                Place::Node(node)
+            }
             Verdict::Follow => {
                 let parent = last.map(|last| self.reveal(last));
                 Place::Node(self.node(parent, step))
             }
         }
+    }
+
+    /// Whether a pending frame is the loader's.
+    fn is_loader(&self, pending: u32) -> bool {
+        let function = self.pending[pending as usize].step.function;
+        self.names.functions[function].module.as_deref().is_some_and(start::is_loader)
     }
 
     /// The innermost frame from `last` outwards that is shown together with a pending frame of `phase`.
