@@ -10,6 +10,7 @@ mod summary;
 use error::{Error, shown};
 
 use crate::cli::{Arguments, WrapperArguments};
+use crate::input::{self, Inputs};
 use crate::leak_check::Settings;
 use crate::suppress::Suppressions;
 use child::End;
@@ -65,16 +66,7 @@ impl<'a> Plan<'a> {
     fn new(arguments: &'a WrapperArguments) -> Result<Self, Error> {
         let settings = arguments.leaks.settings();
         let suppressions = settings.read_suppressions()?;
-        let mut troubles = Vec::new();
-        let baseline = crate::command::baseline(
-            &arguments.leaks.baseline,
-            &arguments.naming.options(),
-            &mut troubles,
-            &|warning| say(&warning),
-        )?;
-        if let Some(trouble) = troubles.into_iter().next() {
-            return Err(trouble.into());
-        }
+        let baseline = read_baseline(arguments)?;
         let from_environment = env::var_os("MPROF_DATA").filter(|name| !name.is_empty()).map(PathBuf::from);
         let data = arguments.output.clone().or(from_environment).unwrap_or_else(|| DEFAULT_DATA.into());
         check_folder(&data)?;
@@ -212,6 +204,23 @@ impl<'a> Plan<'a> {
             warnings.iter().for_each(say);
         }
     }
+}
+
+/// The profiles of the earlier run, if there is one to compare with, with names. They must be whole.
+fn read_baseline(arguments: &WrapperArguments) -> Result<Option<Vec<Profile>>, Error> {
+    let files = &arguments.leaks.baseline;
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let Inputs { mut profiles, troubles } = input::read_all(files, &|error| say(error))?;
+    if let Some(trouble) = troubles.into_iter().next() {
+        return Err(trouble.into());
+    }
+    let naming = arguments.naming.options();
+    for profile in profiles.iter_mut().filter(|profile| profile.names.is_none()) {
+        mpfilt::add_names(profile, &naming).iter().for_each(say);
+    }
+    Ok(Some(profiles))
 }
 
 /// Whether the folder of the data file is there: the program would find out only at its end.

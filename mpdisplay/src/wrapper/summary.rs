@@ -3,14 +3,15 @@
 use super::Plan;
 use super::error::shown;
 use super::files::Left;
-use crate::analysis::leaks::{Leaks, PathOptions};
+use crate::analysis::leaks::Leaks;
+use crate::analysis::part::Part;
 use crate::analysis::tally::Usage;
-use crate::analysis::tree::Tree;
 use crate::leak_check::{Excess, Settings};
 use crate::report;
-use crate::report::header::quoted;
 use crate::report::number::counted;
 use crate::report::options::Options;
+use crate::report::process::quoted;
+use crate::report::view::View;
 use mprof_format::model::Profile;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -24,7 +25,8 @@ const NAMED_FILES: usize = 3;
 pub(super) struct Findings<'p> {
     plan: &'p Plan<'p>,
     pub(super) profiles: Vec<Profile>,
-    tree: Tree,
+    options: Options,
+    view: View,
     files: Vec<PathBuf>,
     /// Whether the program itself wrote the first file; else all are its children's.
     own: bool,
@@ -35,15 +37,17 @@ pub(super) struct Findings<'p> {
 impl<'p> Findings<'p> {
     pub(super) fn new(plan: &'p Plan<'p>, left: &Left) -> Self {
         let profiles: Vec<Profile> = left.all().map(|file| file.profile.clone()).collect();
-        let tree = Tree::new(&profiles);
+        let options = Options { suppressions: plan.suppressions.clone(), ..Options::default() };
+        let parts: Vec<Part<'_>> = profiles.iter().map(Part::whole).collect();
+        let view = View::new(&parts, &options);
+        drop(parts);
         let files = left.all().map(|file| file.path.clone()).collect();
-        Findings { plan, profiles, tree, files, own: left.own.is_some(), others: left.others }
+        Findings { plan, profiles, options, view, files, own: left.own.is_some(), others: left.others }
     }
 
     /// The leak table.
     pub(super) fn leaks(&self) -> Leaks<'_> {
-        let Plan { suppressions, baseline, .. } = self.plan;
-        Settings::leaks(&self.tree, PathOptions::default(), suppressions, baseline.as_deref())
+        Settings::leaks_in(&self.view, &self.options, self.plan.baseline.as_deref())
     }
 
     /// Whether the leak check fails.
@@ -60,7 +64,7 @@ impl<'p> Findings<'p> {
         if failed {
             writeln!(out, "mprof: leaks: {}", Excess::of(&leaks))?;
             if !quiet {
-                report::leaks::write(&leaks, &Options::default(), out)?;
+                report::write_leaks(&self.view, &leaks, &self.options, out)?;
                 writeln!(out)?;
             }
         } else if !quiet {
