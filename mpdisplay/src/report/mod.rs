@@ -12,7 +12,7 @@ pub mod leaks;
 pub mod number;
 pub mod options;
 mod overview;
-mod process;
+pub(crate) mod process;
 mod rows;
 pub mod source;
 pub mod style;
@@ -127,6 +127,19 @@ fn recorded(parts: &[Part<'_>]) -> Option<SystemTime> {
     let starts = parts.iter().map(|part| part.profile.process.start_unix_ns);
     let last = starts.max().filter(|&start| start > 0)?;
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(last))
+}
+
+/// Writes the leak table alone.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_leaks(
+    view: &View,
+    leaks: &Leaks<'_>,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    leaks::write(leaks, &Asked::new(&view.tree, &options.show, options.paths.lines), options, out)
 }
 
 /// Writes by how much the numbers of two states, which the view compares, differ.
