@@ -1,16 +1,26 @@
 //! What the command does: reads profiles, gives them names, shows them.
 
+use crate::analysis::annotation::Annotation;
+use crate::analysis::leaks::Leaks;
+use crate::analysis::number::Number;
+use crate::analysis::part::Part;
+use crate::analysis::text::{base_name, printable};
 use crate::analysis::tree::Tree;
-use crate::cli::Arguments;
+use crate::cli::{Arguments, When};
 use crate::error::Error;
-use crate::input::{self, Input};
+use crate::input::{self, Inputs};
 use crate::leak_check::{Excess, Settings};
+use crate::output::{self, Screen};
 use crate::report;
-use crate::report::options::{Options, Page};
-use crate::suppress::generate;
+use crate::report::options::{By, Options};
+use crate::report::source::{Sources, is_preferred};
+use crate::report::view::View;
+use crate::select;
+use crate::suppress::{Suppressions, generate};
 use mprof_format::model::Profile;
 use std::fmt::Display;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Does what the arguments ask for; messages go to standard error. Ends with 2 where the input cannot be read
@@ -26,17 +36,22 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 }
 
 fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if !arguments.several.diff.is_empty() && matches!(arguments.several.by(), By::Process | By::Thread) {
+        return Err(Error::ApartAndCompared);
+    }
     let settings = arguments.leaks.settings();
     let suppressions = settings.read_suppressions()?;
-    let (profiles, mut troubles) = read(arguments)?;
-    let baseline = read_baseline(arguments, &mut troubles)?;
-    let options = options(arguments);
-    let tree = Tree::new(&profiles);
-    let leaks = Settings::leaks(&tree, options.paths, &suppressions, baseline.as_deref());
-    print(|out| match arguments.generation.format() {
-        Some(format) => generate::write(&leaks, &report::leaks::shown(&leaks, &options), format, out),
-        None => report::write_report_of(&profiles, &tree, &leaks, &options, out),
-    })?;
+    let Gathered { profiles, baseline, before, troubles } = Gathered::read(arguments)?;
+    let screen = screen(arguments);
+    let options = options(arguments, suppressions, &screen);
+    let parts = select::parts(&profiles, &arguments.several.pid, &arguments.several.tid)?;
+    let view = View::new(&parts, &options);
+    let leaks = Settings::leaks_in(&view, &options, baseline.as_deref());
+    let subject = Subject { parts: &parts, view: &view, leaks: &leaks };
+    match &before {
+        Some(before) => subject.compare(before, arguments, &options, &screen)?,
+        None => subject.show(arguments, &options, &screen)?,
+    }
     settings.write_results(&profiles, &leaks)?;
     troubles.iter().for_each(complain);
     let leaked = settings.fails(&leaks);
@@ -46,55 +61,126 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(if troubles.is_empty() { u8::from(leaked) } else { 2 }))
 }
 
+/// What is shown.
+struct Subject<'s> {
+    parts: &'s [Part<'s>],
+    view: &'s View,
+    leaks: &'s Leaks<'s>,
+}
+
+impl Subject<'_> {
+    fn show(&self, arguments: &Arguments, options: &Options, screen: &Screen) -> Result<(), Error> {
+        let Subject { parts, view, leaks } = *self;
+        if let Some(sources) = arguments.shown.sources() {
+            let annotation = annotation(&view.tree, &sources, options)?;
+            return screen
+                .print(|out| report::write_source(parts, view, &annotation, &sources, options, out));
+        }
+        screen.print(|out| match (arguments.generation.format(), options.by) {
+            (Some(format), _) => {
+                generate::write(leaks, &report::leaks::shown(view, leaks, options), format, out)
+            }
+            (None, By::Process | By::Thread) => report::write_each(parts, options, out),
+            (None, By::Function | By::Module) => report::write_view(parts, view, leaks, options, out),
+        })
+    }
+
+    /// Shows what has changed since `before`.
+    fn compare(
+        &self,
+        before: &[Profile],
+        arguments: &Arguments,
+        options: &Options,
+        screen: &Screen,
+    ) -> Result<(), Error> {
+        let before: Vec<Part<'_>> = before.iter().map(Part::whole).collect();
+        let states = [before.as_slice(), self.parts];
+        let view = View::comparing(states, options);
+        if let Some(sources) = arguments.shown.sources() {
+            let annotation = annotation(&view.tree, &sources, options)?;
+            return screen.print(|out| {
+                report::write_source_comparison(states, &view, &annotation, &sources, options, out)
+            });
+        }
+        screen.print(|out| report::write_comparison(states, &view, options, out))
+    }
+}
+
+/// What the lines of the source allocated, if there is source of all the names that were asked for.
+fn annotation<N: Number>(
+    tree: &Tree<N>,
+    sources: &Sources,
+    options: &Options,
+) -> Result<Annotation<N>, Error> {
+    let folders = &options.source_directories;
+    let annotation = Annotation::new(tree, |path| is_preferred(path, folders));
+    let names = match sources {
+        Sources::Named(names) => names.as_slice(),
+        Sources::Largest => &[],
+    };
+    match names.iter().find(|name| annotation.named(name).next().is_none()) {
+        None => Ok(annotation),
+        Some(name) => {
+            let there = annotation.files.iter().map(|file| base_name(&file.path).to_owned());
+            Err(Error::NoSource { name: printable(name.as_bytes()), there: there.collect() })
+        }
+    }
+}
+
 /// Says it on standard error, if that can be written to.
 fn complain(what: &impl Display) {
     let _ = writeln!(io::stderr(), "mpdisplay: {what}");
 }
 
-/// The profiles asked for, with names, and what is missing from them.
-fn read(arguments: &Arguments) -> Result<(Vec<Profile>, Vec<Error>), Error> {
-    let inputs = if arguments.files.is_empty() {
-        vec![input::read_unnamed()?]
-    } else {
-        arguments.files.iter().map(|path| input::read(path)).collect::<Result<Vec<Input>, Error>>()?
-    };
-    let mut troubles = Vec::new();
-    let profiles = named(inputs, &arguments.naming.options(), &mut troubles);
-    Ok((profiles, troubles))
+/// All profiles that the arguments name, with names, and what is missing from them.
+struct Gathered {
+    profiles: Vec<Profile>,
+    /// To compare leaks with.
+    baseline: Option<Vec<Profile>>,
+    /// To compare everything with.
+    before: Option<Vec<Profile>>,
+    troubles: Vec<Error>,
 }
 
-/// The profiles of the earlier run, if there is one to compare with.
-fn read_baseline(arguments: &Arguments, troubles: &mut Vec<Error>) -> Result<Option<Vec<Profile>>, Error> {
-    let files = &arguments.leaks.baseline;
-    let inputs = files.iter().map(|path| input::read(path)).collect::<Result<Vec<Input>, Error>>()?;
-    Ok((!files.is_empty()).then(|| named(inputs, &arguments.naming.options(), troubles)))
-}
-
-/// The profiles that were read, with names. What is missing from them is added to `troubles`.
-fn named(inputs: Vec<Input>, naming: &mpfilt::Options, troubles: &mut Vec<Error>) -> Vec<Profile> {
-    let mut profiles = Vec::new();
-    for Input { mut profile, trouble } in inputs {
-        if profile.names.is_none() {
-            for warning in mpfilt::add_names(&mut profile, naming) {
-                complain(&warning);
+impl Gathered {
+    fn read(arguments: &Arguments) -> Result<Self, Error> {
+        let Inputs { profiles, mut troubles } = input::read_all(&arguments.files, &complain)?;
+        let mut earlier = |files: &[PathBuf]| -> Result<Option<Vec<Profile>>, Error> {
+            if files.is_empty() {
+                return Ok(None);
             }
+            let Inputs { profiles, troubles: more } = input::read_all(files, &complain)?;
+            troubles.extend(more);
+            Ok(Some(profiles))
+        };
+        let baseline = earlier(&arguments.leaks.baseline)?;
+        let before = earlier(&arguments.several.diff)?;
+        let mut gathered = Gathered { profiles, baseline, before, troubles };
+        gathered.name(&arguments.naming.options());
+        Ok(gathered)
+    }
+
+    /// Gives names to the profiles that have none.
+    fn name(&mut self, options: &mpfilt::Options) {
+        let earlier = self.baseline.iter_mut().chain(&mut self.before).flatten();
+        let mut unnamed: Vec<&mut Profile> =
+            self.profiles.iter_mut().chain(earlier).filter(|profile| profile.names.is_none()).collect();
+        for warning in mpfilt::add_names_to_all(&mut unnamed, options) {
+            complain(&warning);
         }
-        profiles.push(profile);
-        troubles.extend(trouble);
-    }
-    profiles
-}
-
-/// Writes to standard output. Who closes the pipe has seen enough: that is no error.
-fn print(write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>) -> Result<(), Error> {
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    match write(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::Output(error)),
-        _ => Ok(()),
     }
 }
 
-fn options(arguments: &Arguments) -> Options {
+fn screen(arguments: &Arguments) -> Screen {
+    let styles = match arguments.screen.color {
+        When::Auto => output::styles(),
+        When::Always => true,
+        When::Never => false,
+    };
+    Screen { styles, pager: !arguments.screen.no_pager, full_names: arguments.screen.full_names }
+}
+
+fn options(arguments: &Arguments, suppressions: Suppressions, screen: &Screen) -> Options {
     Options {
         tables: arguments.shown.tables(),
         paths: arguments.paths.paths(),
@@ -103,16 +189,12 @@ fn options(arguments: &Arguments) -> Options {
         marks: arguments.shown.marks(),
         order: arguments.shown.order(),
         limit: arguments.shown.limit,
-        page: page(),
-    }
-}
-
-/// The terminal's width, and lines folded to it; in a pipe 80 columns, and nothing is folded.
-fn page() -> Page {
-    match terminal_size::terminal_size_of(io::stdout()) {
-        Some((terminal_size::Width(width), _)) if io::stdout().is_terminal() => {
-            Page { width: width.into(), fold: true }
-        }
-        _ => Page::default(),
+        chains: arguments.reading.chains(),
+        suppressions,
+        show: arguments.reading.show(),
+        by: arguments.several.by(),
+        source_directories: arguments.naming.source_directories.clone(),
+        page: screen.page(),
+        styles: screen.styles(),
     }
 }

@@ -47,6 +47,39 @@ pub(crate) enum Error {
     /// A leak check cannot be made.
     #[error(transparent)]
     LeakCheck(#[from] crate::leak_check::Error),
+    /// No profile is of the process that was asked for.
+    #[error("no process {pid} in these profiles; there {}", numbers(there))]
+    NoProcess {
+        /// Asked for.
+        pid: u32,
+        /// Rising.
+        there: Vec<u32>,
+    },
+    /// No profile has the thread that was asked for.
+    #[error(
+        "no thread {tid} in these profiles; there {} (threads with the same start function are one, unless the program \
+         is started with MPROF_THREADS=each)",
+        numbers(there)
+    )]
+    NoThread {
+        /// Asked for.
+        tid: u32,
+        /// Rising.
+        there: Vec<u32>,
+    },
+    /// Processes or threads of two runs are not the same, so they cannot be compared one by one.
+    #[error(
+        "--diff compares sums: choose what is summed by --pid or --tid, not by --by process or --by thread"
+    )]
+    ApartAndCompared,
+    /// No source file is called as was asked for.
+    #[error("no line of a source file {name} is on a call chain{}", sources(there))]
+    NoSource {
+        /// Asked for, printable.
+        name: String,
+        /// Base names, those with most bytes first.
+        there: Vec<String>,
+    },
     /// The report cannot be written.
     #[error("cannot write the report: {0}")]
     Output(io::Error),
@@ -55,6 +88,29 @@ pub(crate) enum Error {
 /// A path with what would act on a terminal escaped.
 fn shown(path: &Path) -> String {
     printable(path.as_os_str().as_bytes())
+}
+
+/// The numbers that there are.
+fn numbers(there: &[u32]) -> String {
+    const SHOWN: usize = 20;
+    let texts: Vec<String> = there.iter().take(SHOWN).map(u32::to_string).collect();
+    let verb = if there.len() == 1 { "is" } else { "are" };
+    let more = there.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{verb} {}{more}", texts.join(", "))
+}
+
+/// The source files that there are.
+fn sources(there: &[String]) -> String {
+    const SHOWN: usize = 6;
+    match there {
+        [] => "; no lines are known at all: compile with -g".into(),
+        _ => {
+            let more = there.len().saturating_sub(SHOWN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("; there are lines of {}{more}", there[..there.len().min(SHOWN)].join(", "))
+        }
+    }
 }
 
 /// What to do about a profile that is not there.

@@ -1,5 +1,7 @@
 //! Draws the report: a header and the four tables (paper, figures 2 to 5).
 
+mod abbreviate;
+mod asked;
 mod bins;
 mod direct;
 mod fold;
@@ -9,51 +11,177 @@ mod layout;
 pub mod leaks;
 pub mod number;
 pub mod options;
+mod overview;
+pub(crate) mod process;
 mod rows;
+pub mod source;
+pub mod style;
+pub mod view;
 
-use crate::analysis::bins::Bins;
+use crate::analysis::annotation::Annotation;
 use crate::analysis::direct::Direct;
 use crate::analysis::graph::Graph;
 use crate::analysis::leaks::Leaks;
-use crate::analysis::tree::Tree;
+use crate::analysis::number::Change;
+use crate::analysis::part::Part;
+use asked::Asked;
 use mprof_format::model::Profile;
-use options::Options;
+use number::Shown;
+use options::{By, Options};
+use source::Sources;
 use std::io::{self, Write};
+use std::time::{Duration, SystemTime};
+use view::View;
 
-/// Writes the report of the profiles, summed.
+/// Writes the report of the profiles.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn write_report(profiles: &[Profile], options: &Options, out: &mut impl Write) -> io::Result<()> {
-    let tree = Tree::new(profiles);
-    write_report_of(profiles, &tree, &Leaks::new(&tree, options.paths), options, out)
+    let parts: Vec<Part<'_>> = profiles.iter().map(Part::whole).collect();
+    match options.by {
+        By::Function | By::Module => write_sum(&parts, options, out),
+        By::Process | By::Thread => write_each(&parts, options, out),
+    }
 }
 
-/// The same, of the profiles' tree and with a leak table that may lack what is suppressed or known.
+/// Writes the report of all parts together.
+fn write_sum(parts: &[Part<'_>], options: &Options, out: &mut impl Write) -> io::Result<()> {
+    let view = View::new(parts, options);
+    write_view(parts, &view, &view.leaks(options), options, out)
+}
+
+/// Writes a report for each process or thread of the parts, as the options say.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write_report_of(
-    profiles: &[Profile],
-    tree: &Tree,
+pub fn write_each(parts: &[Part<'_>], options: &Options, out: &mut impl Write) -> io::Result<()> {
+    match options.by {
+        By::Thread => overview::write_threads(parts, options, out),
+        _ => overview::write_processes(parts, options, out),
+    }
+}
+
+/// Writes the report of the parts' view, with a leak table that may lack what is suppressed or known.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_view(
+    parts: &[Part<'_>],
+    view: &View,
     leaks: &Leaks<'_>,
     options: &Options,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let direct = Direct::new(tree);
-    header::write(profiles, &direct.total.usage, out)?;
+    header::write_parts(parts, out)?;
+    write_tables(view, leaks, options, out)
+}
+
+/// Writes the source of the parts' view, with what its lines allocated.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_source(
+    parts: &[Part<'_>],
+    view: &View,
+    annotation: &Annotation,
+    sources: &Sources,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    header::write_parts(parts, out)?;
+    write_annotation(view, annotation, sources, recorded(parts), options, out)
+}
+
+/// Writes the source with by how much what its lines allocated differs from one state to the other.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_source_comparison(
+    [before, after]: [&[Part<'_>]; 2],
+    view: &View<Change>,
+    annotation: &Annotation<Change>,
+    sources: &Sources,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    header::write_states(before, after, out)?;
+    write_annotation(view, annotation, sources, recorded(after), options, out)
+}
+
+fn write_annotation<N: Shown>(
+    view: &View<N>,
+    annotation: &Annotation<N>,
+    sources: &Sources,
+    recorded: Option<SystemTime>,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    header::write_choices(options, out)?;
+    header::write_total(&view.total, options.chains.chooses().then_some(&view.all), out)?;
+    source::write(annotation, sources, &view.total, recorded, options, out)
+}
+
+/// When the last of the programs was started, if it is known of one.
+fn recorded(parts: &[Part<'_>]) -> Option<SystemTime> {
+    let starts = parts.iter().map(|part| part.profile.process.start_unix_ns);
+    let last = starts.max().filter(|&start| start > 0)?;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(last))
+}
+
+/// Writes the leak table alone.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_leaks(
+    view: &View,
+    leaks: &Leaks<'_>,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    leaks::write(leaks, &Asked::new(&view.tree, &options.show, options.paths.lines), options, out)
+}
+
+/// Writes by how much the numbers of two states, which the view compares, differ.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_comparison(
+    [before, after]: [&[Part<'_>]; 2],
+    view: &View<Change>,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    header::write_states(before, after, out)?;
+    write_tables(view, &view.leaks(options), options, out)
+}
+
+fn write_tables<N: Shown>(
+    view: &View<N>,
+    leaks: &Leaks<'_, N>,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let tree = &view.tree;
+    header::write_choices(options, out)?;
+    header::write_total(&view.total, options.chains.chooses().then_some(&view.all), out)?;
+    let asked = Asked::new(tree, &options.show, options.paths.lines);
     if options.tables.leaks {
-        leaks::write(leaks, options, out)?;
+        leaks::write(leaks, &asked, options, out)?;
     }
     if options.tables.bins {
-        bins::write(&Bins::new(profiles), options, out)?;
+        match &view.bins {
+            Some(bins) => bins::write(bins, options, out)?,
+            None => bins::write_unknown(options, out)?,
+        }
     }
     if options.tables.direct {
-        direct::write(tree, &direct, options, out)?;
+        let direct = if options.paths.lines { Direct::by_line(tree) } else { Direct::new(tree) };
+        direct::write(tree, &direct, &asked, options, out)?;
     }
     if options.tables.graph {
         let graph = Graph::new(tree, options.graph);
-        graph::write(tree, &graph, &direct.total, options, out)?;
+        graph::write(tree, &graph, &view.total, &asked, options, out)?;
     }
     Ok(())
 }
