@@ -196,10 +196,11 @@ fn shell(typed: &[Typed], home: &Path, folder: &Path, state: &Path) -> Vec<Vec<S
     const MARK: &str = "=== a command ends here ===";
     let mut script = format!("exec 2>&1\nif [ -f '{0}' ]; then . '{0}'; fi\n", state.display());
     for typed in typed {
-        script += &format!("{}\nprintf '\\n%s\\n' '{MARK}'\n", typed.command);
+        // The next command may ask for the status of this one.
+        script += &format!("{}\n(status=$?; printf '\\n%s\\n' '{MARK}'; exit $status)\n", typed.command);
     }
     script += &format!("{{ export -p; echo \"cd '$PWD'\"; }} > '{}'\n", state.display());
-    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", home.join("bin").display());
+    let path = format!("{}:/usr/bin:/bin:/usr/local/bin", home.join("bin").display());
     let cargo = std::env::var_os("CARGO").map(PathBuf::from);
     let path = match cargo.as_deref().and_then(Path::parent) {
         Some(folder) => format!("{path}:{}", folder.display()),
