@@ -25,7 +25,8 @@ global_asm!(
     ".popsection",
 );
 
-/// The calling thread's words: its mark and its heap.
+/// The calling thread's words: its mark and its heap. Where the process is watched (see [`crate::watch`]) the mark is null,
+/// so that no hook takes the short way.
 #[derive(Debug, Clone, Copy)]
 pub struct Thread {
     mark: *const Mark,
@@ -79,7 +80,7 @@ impl Thread {
         }
     }
 
-    /// The thread's mark and heap if it has them and is in the program: then a hook may begin.
+    /// The thread's mark and heap if it has them, is in the program, and is not watched: then a hook may begin.
     #[inline(always)]
     pub fn ready(&self) -> Option<(&'static Mark, *mut Heap)> {
         if self.mark.is_null() {
@@ -95,8 +96,8 @@ impl Thread {
         if self.heap.is_null() {
             return None;
         }
-        // SAFETY: marks are never freed, and a thread with a heap has a mark.
-        Some((unsafe { &*self.mark }, self.heap))
+        // SAFETY: heaps are never freed.
+        Some((unsafe { Heap::mark_of(self.heap) }, self.heap))
     }
 
     /// Whether the thread has given up its heap.
@@ -108,7 +109,8 @@ impl Thread {
     pub fn attach() -> Option<(&'static Mark, *mut Heap)> {
         let (mark, heap) = crate::heap::acquire()?;
         mark.set(Doing::Program);
-        Thread { mark, heap }.store();
+        let shown: *const Mark = if crate::watch::is_on() { core::ptr::null() } else { mark };
+        Thread { mark: shown, heap }.store();
         let hook = ON_ATTACH.load(Ordering::Acquire);
         if !hook.is_null() {
             // SAFETY: only `on_attach` stores here, and it stores such a function.
@@ -116,6 +118,14 @@ impl Thread {
             hook(heap.cast());
         }
         Some((mark, heap))
+    }
+
+    /// From now on the calling thread is watched.
+    pub fn hide_mark() {
+        let Thread { heap, .. } = Thread::current();
+        if !heap.is_null() {
+            Thread { mark: core::ptr::null(), heap }.store();
+        }
     }
 
     /// Takes the calling thread's heap away, because it is about to end. What it does after this is counted in
