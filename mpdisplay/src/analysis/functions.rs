@@ -40,12 +40,16 @@ pub struct Function {
     pub file: Option<String>,
     /// Base name of the module that it was first seen in; `None` for code outside all modules.
     pub module: Option<String>,
+    /// Its name as the linker knows it, printable, where that is another one.
+    pub linkage_name: Option<String>,
+    /// Line in `file` where it is defined; 0 where unknown.
+    pub line: u32,
 }
 
 impl Function {
     /// A function that is yet shown by its name alone.
     pub fn new(kind: FunctionKind, name: String, file: Option<String>, module: Option<String>) -> Self {
-        Function { kind, shown: name.clone(), name, apart: None, file, module }
+        Function { kind, shown: name.clone(), name, apart: None, file, module, linkage_name: None, line: 0 }
     }
 
     /// Where it belongs: equal names in different places are different functions.

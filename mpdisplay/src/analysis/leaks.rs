@@ -34,6 +34,20 @@ pub struct PathOptions {
     pub lines: bool,
 }
 
+impl PathOptions {
+    /// What of a call site tells callers apart.
+    pub fn told_apart(&self, site: Site) -> Site {
+        let Site { offset, file, line } = site;
+        let (file, line) = if self.lines { (file, line) } else { (None, 0) };
+        Site { offset: offset.filter(|_| self.offsets), file, line }
+    }
+
+    /// What a caller is called.
+    pub fn label(&self, tree: &Tree, node: &Node) -> String {
+        label(tree, node, *self)
+    }
+}
+
 /// How a path begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Beginning {

@@ -1,6 +1,7 @@
 //! From profiles to what the tables say: data only, no drawing.
 
 pub mod bins;
+pub mod code;
 pub mod cycles;
 pub mod direct;
 pub mod flow;
@@ -14,3 +15,4 @@ pub mod tally;
 pub mod text;
 pub mod totals;
 pub mod tree;
+pub mod walk;

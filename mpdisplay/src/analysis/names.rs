@@ -1,5 +1,6 @@
 //! From a profile's frames to functions and call sites.
 
+use super::code::CodeTable;
 use super::functions::{ANONYMOUS, Function, FunctionKind, Functions};
 use super::start::Role;
 use super::text::{base_name, printable};
@@ -21,6 +22,10 @@ pub(super) struct Step {
     pub(super) function: u32,
     pub(super) site: Site,
     pub(super) role: Role,
+    /// Where its machine code is, by id.
+    pub(super) code: Option<u32>,
+    /// It is inlined into the function before it.
+    pub(super) inlined: bool,
 }
 
 /// Strings by id, each once.
@@ -50,6 +55,7 @@ impl Strings {
 pub(super) struct Names {
     pub(super) functions: Functions,
     pub(super) files: Strings,
+    pub(super) code: CodeTable,
     /// The current profile's modules by base name.
     modules: Vec<String>,
     /// The current profile's functions, as far as met: our id and role.
@@ -67,6 +73,7 @@ impl Names {
     /// Turns to a profile.
     pub(super) fn begin(&mut self, profile: &Profile) {
         let names = profile.names.as_ref();
+        self.code.begin(profile);
         self.modules =
             profile.modules.iter().map(|module| base_name(&printable(&module.path)).to_owned()).collect();
         self.known_functions = vec![None; names.map_or(0, |names| names.functions.len())];
@@ -114,6 +121,10 @@ impl Names {
             let step = self.unnamed(frame);
             self.cached.push(step);
         }
+        let code = self.code.place(frame);
+        for (index, step) in self.cached[begin..].iter_mut().enumerate() {
+            (step.code, step.inlined) = (code, index > 0);
+        }
     }
 
     /// A function that has a name.
@@ -121,7 +132,7 @@ impl Names {
         let (function, role) = self.function(names, source.function)?;
         let file = source.file.map(|file| self.file(names, file));
         let site = Site { offset: Some(source.offset), file, line: source.line };
-        Some(Step { function, site, role })
+        Some(Step { function, site, role, code: None, inlined: false })
     }
 
     fn function(&mut self, names: &model::Names, id: u32) -> Option<(u32, Role)> {
@@ -138,7 +149,12 @@ impl Names {
         let role = Role::of(Some(&name), module.as_deref().unwrap_or_default());
         let file = function.file.and_then(|file| names.files.get(file as usize));
         let file = file.filter(|path| !path.is_empty()).map(|path| printable(path));
-        let ours = self.functions.intern(Function::new(FunctionKind::Named, name, file, module));
+        let linkage_name = Some(printable(&function.linkage_name)).filter(|linkage| !linkage.is_empty());
+        let ours = self.functions.intern(Function {
+            linkage_name,
+            line: function.line,
+            ..Function::new(FunctionKind::Named, name, file, module)
+        });
         self.known_functions[id as usize] = Some((ours, role));
         Some((ours, role))
     }
@@ -166,7 +182,8 @@ impl Names {
             }
             _ => (Function::new(FunctionKind::Anonymous, ANONYMOUS.into(), None, None), Role::Other),
         };
-        Step { function: self.functions.intern(function), site: Site::default(), role }
+        let function = self.functions.intern(function);
+        Step { function, site: Site::default(), role, code: None, inlined: false }
     }
 }
 

@@ -4,6 +4,7 @@
 //! start are left out (see `start.rs`), counters move to the nodes that remain. The trees of several profiles,
 //! and of their threads, stand side by side; it is the functions that join them.
 
+use super::code::{Code, Module};
 use super::functions::{Function, FunctionKind, Functions, TRUNCATED, UNKNOWN};
 use super::names::{Names, Step};
 use super::start::{self, Phase, Role, Verdict};
@@ -31,6 +32,10 @@ pub struct Node {
     pub function: u32,
     /// Where this function made the call to the next one, or the allocation.
     pub site: Site,
+    /// The same in machine code, by its id in [`Tree::places`]; `None` where the function stands for others.
+    pub code: Option<u32>,
+    /// The function is inlined into its parent's, whose `code` is the same.
+    pub inlined: bool,
 }
 
 /// What a function allocated itself, in one category, on one chain.
@@ -51,6 +56,10 @@ pub struct Tree {
     pub functions: Functions,
     /// Paths of source files, printable. Index = file id.
     pub files: Vec<String>,
+    /// Loaded objects. Index = module id.
+    pub modules: Vec<Module>,
+    /// Places in machine code. Index = place id.
+    pub places: Vec<Code>,
     /// Chains. A parent's id is smaller than its children's.
     pub nodes: Vec<Node>,
     /// Allocations.
@@ -73,6 +82,7 @@ impl Tree {
         names.functions.tell_apart(&used);
         tree.functions = names.functions;
         tree.files = names.files.into_list();
+        (tree.modules, tree.places) = (names.code.modules, names.code.places);
         tree
     }
 
@@ -232,11 +242,13 @@ impl Builder<'_> {
             Place::Node(node) => Some(node),
             Place::Start(_) | Place::Unknown => None,
         };
-        self.node(parent, Step { function, site: Site::default(), role: Role::Other })
+        let step = Step { function, site: Site::default(), role: Role::Other, code: None, inlined: false };
+        self.node(parent, step)
     }
 
     fn node(&mut self, parent: Option<u32>, step: Step) -> u32 {
-        self.tree.nodes.push(Node { parent, function: step.function, site: step.site });
+        let Step { function, site, code, inlined, .. } = step;
+        self.tree.nodes.push(Node { parent, function, site, code, inlined });
         self.tree.nodes.len() as u32 - 1
     }
 }

@@ -1,9 +1,11 @@
 //! The command line of `mpdisplay`, and nothing else: each group of options in a file of its own.
 
+mod export;
 mod names;
 mod paths;
 mod tables;
 
+pub use export::Export;
 pub use names::Naming;
 pub use paths::Paths;
 pub use tables::{Shown, Sort, Table};
@@ -26,6 +28,10 @@ pub struct Arguments {
     /// How call chains are shown.
     #[command(flatten)]
     pub paths: Paths,
+
+    /// In which form, and where to.
+    #[command(flatten)]
+    pub export: Export,
 
     /// Where names come from.
     #[command(flatten)]
@@ -51,6 +57,10 @@ Examples:
   mpdisplay --tables leaks --lines         … with source lines
   mpdisplay -v server.data                 everything, small rows too
   mpdisplay mprof.data*                    a program and its children, summed
+  mpdisplay --format html -o report.html   a page for the browser
+  mpdisplay --format flamegraph --measure kept -o leaks.svg
+                                           who keeps memory, as a flame graph
+  mpdisplay --format pprof -o heap.pb.gz   for `go tool pprof heap.pb.gz`
   mpfilt -o named.data && mpdisplay named.data
                                            names now, to be read anywhere later
 

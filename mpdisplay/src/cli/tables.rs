@@ -60,11 +60,28 @@ pub enum Sort {
     Kept,
     /// By falling objects allocated
     Allocs,
+    /// By falling objects kept
+    KeptObjects,
     /// By name, path or size
     Name,
 }
 
 impl Shown {
+    /// The one table that is named, if one is; an error where there are several.
+    ///
+    /// # Errors
+    /// What is wrong and what to do, where several tables are named.
+    pub fn single_table(&self) -> Result<Option<Table>, String> {
+        match self.tables[..] {
+            [] => Ok(None),
+            [table] => Ok(Some(table)),
+            _ => Err(
+                "csv holds one table: name one of leaks, bins, direct, graph, or none for all call chains"
+                    .into(),
+            ),
+        }
+    }
+
     /// The tables asked for; all of them where none is named.
     pub fn tables(&self) -> Tables {
         let wanted = |table| self.tables.is_empty() || self.tables.contains(&table);
@@ -91,6 +108,7 @@ impl Shown {
             Sort::Bytes => Order::Bytes,
             Sort::Kept => Order::Kept,
             Sort::Allocs => Order::Allocs,
+            Sort::KeptObjects => Order::KeptObjects,
             Sort::Name => Order::Name,
         })
     }

@@ -10,7 +10,7 @@ const LEFT_OUT: char = '…';
 
 /// The name in at most `room` columns: first what is between its brackets gives way (template arguments, then
 /// parameters), then its middle.
-pub(super) fn fold_name(name: &str, room: usize) -> String {
+pub(crate) fn fold_name(name: &str, room: usize) -> String {
     if columns(name) <= room {
         return name.to_owned();
     }

@@ -2,14 +2,14 @@
 
 mod bins;
 mod direct;
-mod fold;
+pub(crate) mod fold;
 mod graph;
-mod header;
+pub(crate) mod header;
 mod layout;
 mod leaks;
 pub mod number;
 pub mod options;
-mod rows;
+pub(crate) mod rows;
 
 use crate::analysis::bins::Bins;
 use crate::analysis::direct::Direct;
@@ -25,21 +25,33 @@ use std::io::{self, Write};
 /// # Errors
 /// Those of `out`.
 pub fn write_report(profiles: &[Profile], options: &Options, out: &mut impl Write) -> io::Result<()> {
-    let tree = Tree::new(profiles);
-    let direct = Direct::new(&tree);
+    write_tables(profiles, &Tree::new(profiles), options, out)
+}
+
+/// Writes the report of profiles whose chains are in `tree`.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_tables(
+    profiles: &[Profile],
+    tree: &Tree,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let direct = Direct::new(tree);
     header::write(profiles, &direct.total.usage, out)?;
     if options.tables.leaks {
-        leaks::write(&Leaks::new(&tree, options.paths), options, out)?;
+        leaks::write(&Leaks::new(tree, options.paths), options, out)?;
     }
     if options.tables.bins {
         bins::write(&Bins::new(profiles), options, out)?;
     }
     if options.tables.direct {
-        direct::write(&tree, &direct, options, out)?;
+        direct::write(tree, &direct, options, out)?;
     }
     if options.tables.graph {
-        let graph = Graph::new(&tree, options.graph);
-        graph::write(&tree, &graph, &direct.total, options, out)?;
+        let graph = Graph::new(tree, options.graph);
+        graph::write(tree, &graph, &direct.total, options, out)?;
     }
     Ok(())
 }

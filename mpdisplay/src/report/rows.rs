@@ -70,12 +70,13 @@ impl<T> Rows<T> {
 }
 
 /// What rows are ordered by, smallest first: the number that the option asks for or, without it, `own`.
-pub(super) fn rank(order: Option<Order>, usage: &Usage, own: u64) -> Reverse<u64> {
+pub(crate) fn rank(order: Option<Order>, usage: &Usage, own: u64) -> Reverse<u64> {
     Reverse(match order {
         None => own,
         Some(Order::Bytes) => usage.bytes,
         Some(Order::Kept) => usage.kept_bytes(),
         Some(Order::Allocs) => usage.allocs,
+        Some(Order::KeptObjects) => usage.kept(),
         Some(Order::Name) => 0,
     })
 }

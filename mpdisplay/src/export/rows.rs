@@ -1,0 +1,80 @@
+//! The rows of the tables in the order asked for, for forms that hold numbers and no drawing. None is left out but
+//! over a limit that was asked for.
+
+use super::{Source, chains};
+use crate::analysis::bins::Bins;
+use crate::analysis::direct::{Direct, DirectRow};
+use crate::analysis::graph::{Entry, Graph};
+use crate::analysis::leaks::{Depth, Leaks, Path, PathOptions};
+use crate::analysis::tally::Usage;
+use crate::report::options::Order;
+use crate::report::rows::rank;
+
+/// Callers that the paths of all leaks together may show; else memory would grow with the square of the depth.
+const CALLERS: u64 = 1 << 22;
+
+/// A leak.
+pub(super) struct LeakRow {
+    pub(super) usage: Usage,
+    pub(super) path: Path,
+}
+
+/// The leaks, and what one must know of them.
+pub(super) fn leaks(source: &Source<'_>) -> (Vec<LeakRow>, Vec<String>) {
+    let tree = source.tree;
+    let (mut paths, mut cut) = (source.options.paths, None);
+    if paths.depth == Depth::All {
+        let lengths = chains::lengths(tree);
+        cut = chains::longest(tree.counts.iter().map(|count| lengths[count.node as usize]), CALLERS);
+        paths = PathOptions { depth: cut.map_or(Depth::All, Depth::Last), ..paths };
+    }
+    let leaks = Leaks::new(tree, paths);
+    let mut rows: Vec<LeakRow> =
+        leaks.rows.iter().map(|row| LeakRow { usage: row.usage, path: leaks.path(row) }).collect();
+    let rank = |row: &LeakRow| rank(source.options.order, &row.usage, row.usage.kept_bytes());
+    rows.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.path.cmp(&b.path)));
+    rows.truncate(limit(source));
+    (rows, chains::note(cut))
+}
+
+/// The bins; the row of larger sizes is not among the ordered ones.
+pub(super) fn bins(source: &Source<'_>) -> Bins {
+    let mut bins = Bins::new(source.profiles);
+    match source.options.order {
+        None | Some(Order::Name) => {}
+        order => bins.rows.sort_by_key(|row| (rank(order, &row.usage, 0), row.size)),
+    }
+    bins.rows.truncate(limit(source));
+    bins
+}
+
+/// Direct allocation.
+pub(super) fn direct(source: &Source<'_>) -> Direct {
+    let mut direct = Direct::new(source.tree);
+    direct.rows.sort_by_cached_key(|row: &DirectRow| {
+        let usage = &row.own.usage;
+        (
+            rank(source.options.order, usage, usage.bytes),
+            &source.tree.functions[row.function].shown,
+            row.function,
+        )
+    });
+    direct.rows.truncate(limit(source));
+    direct
+}
+
+/// Entries of the call graph, with the index that stands for each in the tables.
+pub(super) fn entries<'g>(source: &Source<'_>, graph: &'g Graph) -> Vec<(u32, &'g Entry)> {
+    let mut entries: Vec<(u32, &Entry)> = (0..).zip(&graph.entries).collect();
+    if source.options.order == Some(Order::Name) {
+        entries.sort_by_cached_key(|(index, entry)| (graph.name(source.tree, entry.subject), *index));
+    } else if source.options.order.is_some() {
+        entries.sort_by_key(|(index, entry)| (rank(source.options.order, &entry.through, 0), *index));
+    }
+    entries.truncate(limit(source));
+    entries
+}
+
+fn limit(source: &Source<'_>) -> usize {
+    source.options.limit.unwrap_or(usize::MAX)
+}
