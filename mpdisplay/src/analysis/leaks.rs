@@ -136,6 +136,15 @@ impl<'t> Leaks<'t> {
         callers.reverse();
         Path { beginning, callers }
     }
+
+    /// The functions of a row's shown callers, outermost first.
+    pub fn functions(&self, row: &LeakRow) -> Vec<u32> {
+        let (reach, _) = reach(self.tree, row.node, self.options.depth);
+        let mut functions: Vec<u32> =
+            ancestors(self.tree, row.node).take(reach).map(|node| node.function).collect();
+        functions.reverse();
+        functions
+    }
 }
 
 /// A node and its callers, innermost first.

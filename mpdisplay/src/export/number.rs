@@ -1,7 +1,6 @@
 //! Numbers for people: short, for pictures and pages. The exact ones stand beside them.
 
-/// Bytes with a unit, three digits or so: `999`, `1.95 MB`, `12.0 GB`. Units are decimal, cut and not rounded up to
-/// the next one.
+/// Bytes with a unit, three digits: `999 B`, `1.95 MB`, `12.0 GB`. Units are decimal.
 pub(super) fn bytes(number: u64) -> String {
     let short = short(number);
     match short.strip_suffix(|last: char| last.is_ascii_alphabetic()) {
@@ -10,25 +9,34 @@ pub(super) fn bytes(number: u64) -> String {
     }
 }
 
-/// A count, three digits or so: `999`, `1.95M`.
+/// A count, three digits, rounded: `999`, `1.95M`.
 pub(super) fn short(number: u64) -> String {
     const UNITS: [char; 6] = ['k', 'M', 'G', 'T', 'P', 'E'];
-    let mut unit = 1u64;
-    let mut letter = None;
-    for next in UNITS {
-        match unit.checked_mul(1000) {
-            Some(larger) if number >= larger => (unit, letter) = (larger, Some(next)),
-            _ => break,
+    if number < 1000 {
+        return number.to_string();
+    }
+    let number = u128::from(number);
+    let mut unit = 1000;
+    for letter in UNITS {
+        for decimals in [2, 1, 0] {
+            let scale = 10u128.pow(decimals);
+            let scaled = (number * scale * 2 + unit) / (2 * unit);
+            // What rounding lifts to four digits has one decimal less, or the next unit.
+            if scaled < 1000 {
+                return match decimals {
+                    0 => format!("{scaled}{letter}"),
+                    _ => format!(
+                        "{}.{:0width$}{letter}",
+                        scaled / scale,
+                        scaled % scale,
+                        width = decimals as usize
+                    ),
+                };
+            }
         }
+        unit *= 1000;
     }
-    let Some(letter) = letter else { return number.to_string() };
-    let whole = number / unit;
-    let hundredths = u128::from(number % unit) * 100 / u128::from(unit);
-    match whole {
-        ..10 => format!("{whole}.{hundredths:02}{letter}"),
-        10..100 => format!("{whole}.{}{letter}", hundredths / 10),
-        _ => format!("{whole}{letter}"),
-    }
+    number.to_string()
 }
 
 /// All digits, in groups of three.
@@ -53,7 +61,13 @@ mod tests {
         assert_eq!(short(0), "0");
         assert_eq!(short(999), "999");
         assert_eq!(short(1000), "1.00k");
-        assert_eq!(short(999_999), "999k");
+        assert_eq!(short(1949), "1.95k");
+        assert_eq!(short(9_994), "9.99k");
+        assert_eq!(short(9_995), "10.0k");
+        assert_eq!(short(99_949), "99.9k");
+        assert_eq!(short(99_950), "100k");
+        assert_eq!(short(999_499), "999k");
+        assert_eq!(short(999_500), "1.00M");
         assert_eq!(short(2_040_000), "2.04M");
         assert_eq!(short(12_345_678), "12.3M");
         assert_eq!(short(u64::MAX), "18.4E");

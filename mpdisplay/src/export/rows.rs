@@ -17,6 +17,8 @@ const CALLERS: u64 = 1 << 22;
 pub(super) struct LeakRow {
     pub(super) usage: Usage,
     pub(super) path: Path,
+    /// Functions of the path's callers.
+    pub(super) functions: Vec<u32>,
 }
 
 /// The leaks, and what one must know of them.
@@ -29,8 +31,11 @@ pub(super) fn leaks(source: &Source<'_>) -> (Vec<LeakRow>, Vec<String>) {
         paths = PathOptions { depth: cut.map_or(Depth::All, Depth::Last), ..paths };
     }
     let leaks = Leaks::new(tree, paths);
-    let mut rows: Vec<LeakRow> =
-        leaks.rows.iter().map(|row| LeakRow { usage: row.usage, path: leaks.path(row) }).collect();
+    let mut rows: Vec<LeakRow> = leaks
+        .rows
+        .iter()
+        .map(|row| LeakRow { usage: row.usage, path: leaks.path(row), functions: leaks.functions(row) })
+        .collect();
     let rank = |row: &LeakRow| rank(source.options.order, &row.usage, row.usage.kept_bytes());
     rows.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.path.cmp(&b.path)));
     rows.truncate(limit(source));

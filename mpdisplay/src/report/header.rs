@@ -42,7 +42,7 @@ fn process(profile: &Profile, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// What one must know to read the numbers right.
-fn notes(process: &Process) -> Vec<String> {
+pub(crate) fn notes(process: &Process) -> Vec<String> {
     let mut notes = Vec::new();
     match process.reason {
         Reason::Exec => notes.push("written before the process ran another program".into()),
@@ -70,7 +70,7 @@ fn notes(process: &Process) -> Vec<String> {
 }
 
 /// An argument as one would type it.
-fn quoted(argument: &[u8]) -> String {
+pub(crate) fn quoted(argument: &[u8]) -> String {
     let text = printable(argument);
     let plain = |character: char| character.is_alphanumeric() || "-_./=,:+@%^".contains(character);
     if !text.is_empty() && text.chars().all(plain) {
