@@ -1,40 +1,52 @@
-//! Where what was asked for is written to.
+//! Standard output: terminal or pipe, its width, styles, the pager.
 
-use std::fs::{self, Permissions};
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use crate::error::Error;
+use crate::report::options::Page;
+use crate::report::style::Styles;
+use std::io::{self, BufWriter, IsTerminal, Write};
 
-const BUFFER: usize = 1 << 16;
-
-/// Writes to standard output. Who closes the pipe has seen enough: that is no error, and gives `None`.
-pub(crate) fn to_standard<T>(write: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> io::Result<Option<T>> {
-    match buffered(&mut io::stdout().lock(), write) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(None),
-        done => done.map(Some),
-    }
+/// How the report is put out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Screen {
+    /// With bold and colour.
+    pub(crate) styles: bool,
+    /// In a pager where it is longer than the terminal.
+    pub(crate) pager: bool,
+    /// Without folding names.
+    pub(crate) full_names: bool,
 }
 
-/// Writes a file whole or not at all: beside it first, then in its place. What is no regular file (a pipe, a
-/// device) cannot be replaced and is written to.
-pub(crate) fn to_file<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> io::Result<T> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
-        return buffered(&mut fs::OpenOptions::new().write(true).open(&target)?, write);
-    }
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut beside = tempfile::Builder::new()
-        .prefix(".mpdisplay-")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
-    let done = buffered(beside.as_file_mut(), write)?;
-    beside.persist(&target).map_err(|error| error.error)?;
-    Ok(done)
+/// Whether standard output shows styles: a terminal that can, where NO_COLOR (no-color.org) and CLICOLOR
+/// (bixense.com/clicolors) do not say otherwise.
+pub(crate) fn styles() -> bool {
+    anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
 }
 
-fn buffered<T>(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> io::Result<T> {
-    let mut out = BufWriter::with_capacity(BUFFER, out);
-    let done = write(&mut out)?;
-    out.flush()?;
-    Ok(done)
+impl Screen {
+    pub(crate) fn styles(&self) -> Styles {
+        Styles { on: self.styles }
+    }
+
+    /// The terminal's width, and lines folded to it; in a pipe 80 columns, and nothing is folded.
+    pub(crate) fn page(&self) -> Page {
+        let page = match terminal_size::terminal_size_of(io::stdout()) {
+            Some((terminal_size::Width(width), _)) if io::stdout().is_terminal() => {
+                Page { width: width.into(), fold: true, ..Page::default() }
+            }
+            _ => Page::default(),
+        };
+        Page { full_names: self.full_names, ..page }
+    }
+
+    /// Writes to standard output. Who closes the pipe has seen enough: that is no error.
+    pub(crate) fn print(
+        &self,
+        write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        match write(&mut out).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::Output(error)),
+            _ => Ok(()),
+        }
+    }
 }

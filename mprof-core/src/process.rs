@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use crate::{heap, mark, records, sys, threads, tree};
+use crate::{heap, ledger, mark, records, sys, threads, tree};
 
 /// Options that the engine looks at. They are set before the first thread has a heap, or soon after.
 #[derive(Debug)]
@@ -11,6 +11,8 @@ pub struct Options {
     pub depth: AtomicU32,
     /// Contexts over all heaps at which chains are cut.
     pub contexts: AtomicU32,
+    /// Bytes of headroom that a thread takes and gives back at once, where there are several threads.
+    pub peak_batch: AtomicU32,
     /// Whether each thread has a record of its own.
     pub each_thread: AtomicBool,
     /// Whether each chain is compared with the reference unwinder's.
@@ -23,6 +25,7 @@ pub struct Options {
 pub static OPTIONS: Options = Options {
     depth: AtomicU32::new(0),
     contexts: AtomicU32::new(4_000_000),
+    peak_batch: AtomicU32::new(ledger::USUAL_BATCH),
     each_thread: AtomicBool::new(false),
     verify: AtomicBool::new(false),
     reference: AtomicBool::new(false),
@@ -132,6 +135,7 @@ pub fn become_child() {
     heap::forget_all();
     records::forget_all();
     tree::forget_all();
+    ledger::forget_all();
     threads::forget_all();
     REENTRANT.store(0, Ordering::Relaxed);
     UNRECORDED.store(0, Ordering::Relaxed);

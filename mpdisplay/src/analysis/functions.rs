@@ -16,6 +16,10 @@ pub enum FunctionKind {
     Unknown,
     /// Callers that were left out at recording: `...`.
     Truncated,
+    /// A module, where those stand for their functions.
+    Module,
+    /// What is left of chains whose functions are all hidden.
+    Hidden,
 }
 
 /// How a path shows callers that could not be found out.
@@ -40,16 +44,19 @@ pub struct Function {
     pub file: Option<String>,
     /// Base name of the module that it was first seen in; `None` for code outside all modules.
     pub module: Option<String>,
-    /// Its name as the linker knows it, printable, where that is another one.
-    pub linkage_name: Option<String>,
     /// Line in `file` where it is defined; 0 where unknown.
     pub line: u32,
+    /// Whole path of that module; empty for code outside all modules.
+    pub module_path: String,
+    /// Its name as the linker knows it; empty where that is unknown or no other.
+    pub linkage_name: String,
 }
 
 impl Function {
     /// A function that is yet shown by its name alone.
     pub fn new(kind: FunctionKind, name: String, file: Option<String>, module: Option<String>) -> Self {
-        Function { kind, shown: name.clone(), name, apart: None, file, module, linkage_name: None, line: 0 }
+        let (shown, module_path, linkage_name) = (name.clone(), String::new(), String::new());
+        Function { kind, name, shown, apart: None, file, module, line: 0, module_path, linkage_name }
     }
 
     /// Where it belongs: equal names in different places are different functions.

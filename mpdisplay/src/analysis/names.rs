@@ -21,11 +21,19 @@ const INLINED_PER_PROFILE: usize = 1 << 28;
 pub(super) struct Step {
     pub(super) function: u32,
     pub(super) site: Site,
+    pub(super) module: Option<u32>,
     pub(super) role: Role,
     /// Where its machine code is, by id.
     pub(super) code: Option<u32>,
     /// It is inlined into the function before it.
     pub(super) inlined: bool,
+}
+
+impl Step {
+    /// A function whose place in machine code is not known.
+    pub(super) fn to(function: u32, site: Site, role: Role) -> Step {
+        Step { function, site, module: None, role, code: None, inlined: false }
+    }
 }
 
 /// Strings by id, each once.
@@ -56,8 +64,8 @@ pub(super) struct Names {
     pub(super) functions: Functions,
     pub(super) files: Strings,
     pub(super) code: CodeTable,
-    /// The current profile's modules by base name.
-    modules: Vec<String>,
+    /// The current profile's modules by whole path.
+    module_paths: Vec<String>,
     /// The current profile's functions, as far as met: our id and role.
     known_functions: Vec<Option<(u32, Role)>>,
     /// The current profile's files, as far as met.
@@ -74,8 +82,7 @@ impl Names {
     pub(super) fn begin(&mut self, profile: &Profile) {
         let names = profile.names.as_ref();
         self.code.begin(profile);
-        self.modules =
-            profile.modules.iter().map(|module| base_name(&printable(&module.path)).to_owned()).collect();
+        self.module_paths = profile.modules.iter().map(|module| printable(&module.path)).collect();
         self.known_functions = vec![None; names.map_or(0, |names| names.functions.len())];
         self.known_files = vec![None; names.map_or(0, |names| names.files.len())];
         self.known_frames.clear();
@@ -122,8 +129,9 @@ impl Names {
             self.cached.push(step);
         }
         let code = self.code.place(frame);
+        let module = code.and_then(|code| self.code.places[code as usize].module);
         for (index, step) in self.cached[begin..].iter_mut().enumerate() {
-            (step.code, step.inlined) = (code, index > 0);
+            (step.module, step.code, step.inlined) = (module, code, index > 0);
         }
     }
 
@@ -132,7 +140,7 @@ impl Names {
         let (function, role) = self.function(names, source.function)?;
         let file = source.file.map(|file| self.file(names, file));
         let site = Site { offset: Some(source.offset), file, line: source.line };
-        Some(Step { function, site, role, code: None, inlined: false })
+        Some(Step::to(function, site, role))
     }
 
     fn function(&mut self, names: &model::Names, id: u32) -> Option<(u32, Role)> {
@@ -145,16 +153,15 @@ impl Names {
             return None;
         }
         let name = close_together(printable(&function.name));
-        let module = function.module.and_then(|module| self.modules.get(module as usize)).cloned();
+        let path = function.module.and_then(|module| self.module_paths.get(module as usize)).cloned();
+        let module = path.as_deref().map(|path| base_name(path).to_owned());
         let role = Role::of(Some(&name), module.as_deref().unwrap_or_default());
         let file = function.file.and_then(|file| names.files.get(file as usize));
         let file = file.filter(|path| !path.is_empty()).map(|path| printable(path));
-        let linkage_name = Some(printable(&function.linkage_name)).filter(|linkage| !linkage.is_empty());
-        let ours = self.functions.intern(Function {
-            linkage_name,
-            line: function.line,
-            ..Function::new(FunctionKind::Named, name, file, module)
-        });
+        let (line, linkage_name) = (function.line, printable(&function.linkage_name));
+        let module_path = path.unwrap_or_default();
+        let function = Function::new(FunctionKind::Named, name, file, module);
+        let ours = self.functions.intern(Function { line, module_path, linkage_name, ..function });
         self.known_functions[id as usize] = Some((ours, role));
         Some((ours, role))
     }
@@ -175,20 +182,21 @@ impl Names {
     fn unnamed(&mut self, frame: Frame) -> Step {
         let (function, role) = match frame {
             Frame::Code { module, address, .. } => {
-                let module = self.modules.get(module as usize).cloned().unwrap_or_default();
+                let module_path = self.module_paths.get(module as usize).cloned().unwrap_or_default();
+                let module = base_name(&module_path).to_owned();
                 let role = Role::of(None, &module);
                 let name = format!("{module}+{address:#x}");
-                (Function::new(FunctionKind::Unnamed, name, None, Some(module)), role)
+                let function = Function::new(FunctionKind::Unnamed, name, None, Some(module));
+                (Function { module_path, ..function }, role)
             }
             _ => (Function::new(FunctionKind::Anonymous, ANONYMOUS.into(), None, None), Role::Other),
         };
-        let function = self.functions.intern(function);
-        Step { function, site: Site::default(), role, code: None, inlined: false }
+        Step::to(self.functions.intern(function), Site::default(), role)
     }
 }
 
 /// The name with `> >` written as `>>`: in a path ` > ` stands between callers.
-fn close_together(name: String) -> String {
+pub(super) fn close_together(name: String) -> String {
     if !name.contains("> >") {
         return name;
     }

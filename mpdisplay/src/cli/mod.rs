@@ -1,13 +1,21 @@
 //! The command line of `mpdisplay`, and nothing else: each group of options in a file of its own.
 
 mod export;
+mod leaks;
 mod names;
 mod paths;
+mod reading;
+mod screen;
+mod several;
 mod tables;
 
 pub use export::Export;
+pub use leaks::{Generation, LeakChecks, SuppressionFormat};
 pub use names::Naming;
 pub use paths::Paths;
+pub use reading::Reading;
+pub use screen::{Screen, When};
+pub use several::Several;
 pub use tables::{Shown, Sort, Table};
 
 use clap::Parser;
@@ -32,6 +40,25 @@ pub struct Arguments {
     /// In which form, and where to.
     #[command(flatten)]
     pub export: Export,
+    /// What counts.
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// How several processes, threads and runs are taken together.
+    #[command(flatten)]
+    pub several: Several,
+
+    /// How the report looks on a terminal.
+    #[command(flatten)]
+    pub screen: Screen,
+
+    /// Which leaks count, and what follows from them.
+    #[command(flatten)]
+    pub leaks: LeakChecks,
+
+    /// Suppressions in place of the tables.
+    #[command(flatten)]
+    pub generation: Generation,
 
     /// Where names come from.
     #[command(flatten)]
@@ -63,9 +90,12 @@ Examples:
   mpdisplay --format pprof -o heap.pb.gz   for `go tool pprof heap.pb.gz`
   mpfilt -o named.data && mpdisplay named.data
                                            names now, to be read anywhere later
+  mpdisplay --gen-suppressions > known     what leaks today, as suppressions
+  mpdisplay --suppressions known --fail-on-leak --junit leaks.xml mprof.data*
+                                           a test that fails when more leaks
 
-Exit status: 0; 2 for wrong usage and for input that cannot be read or is incomplete (the tables of what could be
-read are printed all the same).";
+Exit status: 0; 1 with --fail-on-leak if that much was kept; 2 for wrong usage and for input that cannot be read or is
+incomplete (the tables of what could be read are printed all the same).";
 
 #[cfg(test)]
 mod tests {

@@ -71,13 +71,12 @@ impl Shown {
     ///
     /// # Errors
     /// What is wrong and what to do, where several tables are named.
-    pub fn single_table(&self) -> Result<Option<Table>, String> {
+    pub fn single_table(&self) -> Result<Option<Table>, &'static str> {
         match self.tables[..] {
             [] => Ok(None),
             [table] => Ok(Some(table)),
             _ => Err(
-                "csv holds one table: name one of leaks, bins, direct, graph, or none for all call chains"
-                    .into(),
+                "csv holds one table: name one of leaks, bins, direct, graph, or none for all call chains",
             ),
         }
     }

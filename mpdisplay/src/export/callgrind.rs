@@ -10,10 +10,12 @@
 //! threads calls the outermost functions.
 
 use super::{Measure, Source};
+use crate::analysis::part::Part;
 use crate::analysis::tally::Usage;
-use crate::analysis::text::printable;
 use crate::analysis::tree::{Node, Site, Tree};
 use crate::analysis::walk::{Visit, Walk};
+use crate::report::process::command_line;
+use mprof_format::model::Profile;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -22,25 +24,23 @@ pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> io::Result<Vec<
     let mut measures = Measure::ALL.to_vec();
     measures.sort_by_key(|&measure| measure != source.measure);
     header(source, &measures, out)?;
-    let costs = AllCosts::new(source.tree);
+    let costs = AllCosts::new(source.tree());
     let mut writer =
-        Writer { tree: source.tree, measures: &measures, numbers: HashMap::new(), out: &mut *out };
+        Writer { tree: source.tree(), measures: &measures, numbers: HashMap::new(), out: &mut *out };
     writer.root(&costs.roots)?;
     for (function, costs) in (0..).zip(&costs.functions) {
         if !costs.own.is_empty() || !costs.calls.is_empty() {
             writer.function(function, costs)?;
         }
     }
-    writeln!(out, "\ntotals: {}", numbers(&source.total(), &measures))?;
+    writeln!(out, "\ntotals: {}", numbers(&source.view.total, &measures))?;
     Ok(Vec::new())
 }
 
 fn header(source: &Source<'_>, measures: &[Measure], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# callgrind format\nversion: 1\ncreator: mprof {}", env!("CARGO_PKG_VERSION"))?;
-    if let [profile] = source.profiles {
-        let arguments = profile.process.arguments.iter().map(|argument| printable(argument));
-        let arguments: Vec<String> = arguments.collect();
-        writeln!(out, "pid: {}\ncmd: {}", profile.process.pid, arguments.join(" "))?;
+    if let [Part { profile: Profile { process, .. }, .. }] = source.parts {
+        writeln!(out, "pid: {}\ncmd: {}", process.pid, command_line(process))?;
     } else {
         writeln!(out, "cmd: {}", source.programs())?;
     }
@@ -50,7 +50,7 @@ fn header(source: &Source<'_>, measures: &[Measure], out: &mut dyn Write) -> io:
     }
     let events: Vec<&str> = measures.iter().map(|&measure| event(measure)).collect();
     writeln!(out, "events: {}", events.join(" "))?;
-    writeln!(out, "summary: {}", numbers(&source.total(), measures))
+    writeln!(out, "summary: {}", numbers(&source.view.total, measures))
 }
 
 /// The name of a measure as an event.

@@ -99,7 +99,7 @@ fn leaks(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
 
 fn bins(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
     titles(&[&["size_from", "size_to"], &USAGE, &["types"]], out)?;
-    let bins = rows::bins(source);
+    let bins = rows::bins(source).unwrap_or_default();
     for row in bins.rows.iter().chain([&bins.larger]) {
         let from = row.size.unwrap_or(LAST_BIN + 1);
         let size = Row::default().number(from).maybe(row.size);
@@ -113,7 +113,7 @@ fn direct(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
     let kept = ["kept_bytes_s", "kept_bytes_m", "kept_bytes_l", "kept_bytes_x"];
     titles(&[&FUNCTION, &USAGE, &bytes, &kept], out)?;
     for row in rows::direct(source).rows {
-        let function = Row::default().function(&source.tree.functions[row.function]);
+        let function = Row::default().function(&source.tree().functions[row.function]);
         function.usage(&row.own.usage).numbers(&row.own.bytes).numbers(&row.kept).write(out)?;
     }
     Ok(Vec::new())
@@ -122,12 +122,12 @@ fn direct(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
 /// A row for each line of the call graph. The columns say of an entry what was allocated in it and below; of an
 /// ancestor and a descendent what was allocated over the call; of a cycle's member what it allocated itself.
 fn graph(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
-    let graph = Graph::new(source.tree, source.options.graph);
+    let graph = Graph::new(source.tree(), source.options.graph);
     let bytes = ["bytes_s", "bytes_m", "bytes_l", "bytes_x"];
     let more = ["own_allocs", "own_bytes", "called", "recurring", "of_allocs", "within_cycle"];
     titles(&[&["entry", "relation", "index", "name"], &USAGE, &bytes, &more], out)?;
     for (index, entry) in rows::entries(source, &graph) {
-        let rows = GraphRows { tree: source.tree, graph: &graph, index, entry };
+        let rows = GraphRows { tree: source.tree(), graph: &graph, index, entry };
         rows.write(out)?;
     }
     Ok(Vec::new())
@@ -193,7 +193,7 @@ const FUNCTIONS: u64 = 1 << 26;
 
 /// A row for each call chain and size category.
 fn contexts(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
-    let tree = source.tree;
+    let tree = source.tree();
     titles(&[&["category"], &USAGE, &FUNCTION, &["call_file", "call_line", "depth", "chain"]], out)?;
     let lengths = chains::lengths(tree);
     let longest = chains::longest(tree.counts.iter().map(|count| lengths[count.node as usize]), FUNCTIONS);
@@ -217,10 +217,10 @@ fn contexts(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
 
 /// What was allocated, in the order asked for; by falling bytes without one. Equal ones stay in the tree's order.
 fn counts(source: &Source<'_>) -> Vec<Count> {
-    let mut counts = source.tree.counts.clone();
+    let mut counts = source.tree().counts.clone();
     let name = |count: &Count| {
-        let function = source.tree.nodes[count.node as usize].function;
-        source.tree.functions[function].shown.as_str()
+        let function = source.tree().nodes[count.node as usize].function;
+        source.tree().functions[function].shown.as_str()
     };
     if source.options.order == Some(Order::Name) {
         counts.sort_by(|a, b| name(a).cmp(name(b)));
@@ -248,7 +248,7 @@ pub(super) fn category(category: Category) -> String {
 
 /// The last `longest` functions of a chain, outermost first, with their call sites where that is asked for.
 fn chain(source: &Source<'_>, node: u32, longest: u32) -> String {
-    let tree = source.tree;
+    let tree = source.tree();
     let mut callers = Vec::new();
     let mut next = Some(node);
     while let Some(id) = next {

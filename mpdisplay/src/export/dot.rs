@@ -6,7 +6,7 @@ use super::{Measure, Source, number};
 use crate::analysis::graph::{Graph, GraphKind, Subject};
 use crate::analysis::share::Detail;
 use crate::analysis::tally::Usage;
-use crate::report::fold::fold_name;
+use crate::report::fold::fold;
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ const FUNCTIONS: usize = 120;
 const COLUMNS: usize = 48;
 
 pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> io::Result<Vec<String>> {
-    let graph = Graph::new(source.tree, GraphKind::Exact);
+    let graph = Graph::new(source.tree(), GraphKind::Exact);
     let picture = Picture::new(source, &graph);
     let title = format!(
         "{}: {}, {} {}",
@@ -60,7 +60,7 @@ struct Picture<'a> {
 impl<'a> Picture<'a> {
     fn new(source: &'a Source<'a>, graph: &'a Graph) -> Self {
         let measure = source.measure;
-        let whole = measure.of(&source.total());
+        let whole = measure.of(&source.view.total);
         let mut functions: Vec<(u64, u32)> = graph
             .entries
             .iter()
@@ -73,11 +73,11 @@ impl<'a> Picture<'a> {
         let all = functions.len();
         functions.retain(|&(value, _)| reaches(source.options.detail, value, whole));
         functions.sort_by_key(|&(value, function)| {
-            (Reverse(value), &source.tree.functions[function].shown, function)
+            (Reverse(value), &source.tree().functions[function].shown, function)
         });
         functions.truncate(source.options.limit.unwrap_or(FUNCTIONS));
         let shown: Vec<u32> = functions.into_iter().map(|(_, function)| function).collect();
-        let mut is_shown = vec![false; source.tree.functions.len()];
+        let mut is_shown = vec![false; source.tree().functions.len()];
         shown.iter().for_each(|&function| is_shown[function as usize] = true);
         let left_out = all - shown.len();
         Picture { source, graph, whole, shown, is_shown, left_out }
@@ -105,8 +105,8 @@ impl<'a> Picture<'a> {
         let Some(index) = self.graph.index_of(function) else { return Ok(()) };
         let entry = &self.graph.entries[index as usize];
         let (total, own) = (self.value(&entry.total.usage), self.value(&entry.own.usage));
-        let name = &self.source.tree.functions[function].shown;
-        let mut label = fold_name(name, COLUMNS);
+        let name = &self.source.tree().functions[function].shown;
+        let mut label = fold(name, COLUMNS);
         label += &format!("\n{}", self.number(total));
         if own > 0 && own < total {
             label += &format!("\nitself {}", self.number(own));

@@ -16,7 +16,7 @@ const NARROW: &str = "[narrow]";
 
 pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> io::Result<Vec<String>> {
     let measure = source.measure;
-    let stacks = Stacks::new(source.tree, source.options.paths);
+    let stacks = Stacks::new(source.tree(), source.options.paths);
     let whole: u128 = roots(&stacks.list).map(|root| u128::from(measure.of(&root.total))).sum();
     if whole == 0 {
         return nothing(source, out).map(|()| Vec::new());
@@ -37,8 +37,7 @@ pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> io::Result<Vec<
     let mut options = Options::default();
     options.flame_chart = true;
     options.title = format!("{}: {}", source.programs(), measure.title().to_lowercase());
-    options.subtitle =
-        source.profiles.len().gt(&1).then(|| format!("Sum of {} profiles", source.profiles.len()));
+    options.subtitle = source.parts.len().gt(&1).then(|| format!("Sum of {} profiles", source.parts.len()));
     options.count_name = measure.unit().into();
     options.colors = Palette::Basic(if measure.is_kept() { BasicPalette::Hot } else { BasicPalette::Mem });
     options.deterministic = true;

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 const FUNCTIONS: u64 = 1 << 26;
 
 pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> io::Result<Vec<String>> {
-    let stacks = Stacks::new(source.tree, source.options.paths);
+    let stacks = Stacks::new(source.tree(), source.options.paths);
     let shown = |stack: &&Stack| source.measure.of(&stack.own) > 0;
     let lengths = stacks.list.iter().filter(shown).map(|stack| stack.depth + 1);
     let longest = chains::longest(lengths, FUNCTIONS);

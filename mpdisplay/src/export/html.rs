@@ -51,9 +51,9 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn new(source: &'a Source<'a>) -> Page<'a> {
-        let graph = Graph::new(source.tree, source.options.graph);
+        let graph = Graph::new(source.tree(), source.options.graph);
         let entries = graph.entries.len().min(source.options.limit.unwrap_or(ROWS));
-        Page { source, graph, total: source.total(), entries }
+        Page { source, graph, total: source.view.total, entries }
     }
 
     fn part(&self, mark: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -72,7 +72,7 @@ impl<'a> Page<'a> {
                 out,
                 "Made by mpdisplay {} from {}. The method is that of Zorn and Hilfinger’s mprof (1988).",
                 env!("CARGO_PKG_VERSION"),
-                super::counted(self.source.profiles.len(), "profile")
+                super::counted(self.source.parts.len(), "profile")
             ),
             _ => Ok(()),
         }

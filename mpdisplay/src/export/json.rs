@@ -38,19 +38,19 @@ struct Document<'a> {
 
 impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Source { profiles, tree, measure, .. } = *self.source;
+        let (source, tree, measure) = (self.source, self.source.tree(), self.source.measure);
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("format", FORMAT)?;
         map.serialize_entry("version", &VERSION)?;
         map.serialize_entry("generator", concat!("mpdisplay ", env!("CARGO_PKG_VERSION")))?;
         map.serialize_entry("measure", measure.name())?;
-        map.serialize_entry("processes", &list(|| profiles.iter().map(Process::new)))?;
-        map.serialize_entry("totals", &UsageNumbers::from(&self.source.total()))?;
+        map.serialize_entry("processes", &list(|| source.profiles().map(Process::new)))?;
+        map.serialize_entry("totals", &UsageNumbers::from(&source.view.total))?;
         map.serialize_entry("modules", &list(|| tree.modules.iter().map(Module::new)))?;
         map.serialize_entry("files", &tree.files)?;
         map.serialize_entry("functions", &list(|| tree.functions.iter().map(Function::new)))?;
         map.serialize_entry("tables", &tables::Tables { source: self.source, notes: self.notes })?;
-        map.serialize_entry("nodes", &list(|| tree.nodes.iter().map(|node| Node::new(self.source, node))))?;
+        map.serialize_entry("nodes", &list(|| tree.nodes.iter().map(|node| Node::new(source, node))))?;
         map.serialize_entry("allocations", &list(|| tree.counts.iter().map(Allocation::new)))?;
         map.end()
     }
@@ -189,8 +189,10 @@ impl<'a> Function<'a> {
                 FunctionKind::Anonymous => "anonymous",
                 FunctionKind::Unknown => "unknown",
                 FunctionKind::Truncated => "truncated",
+                FunctionKind::Module => "module",
+                FunctionKind::Hidden => "hidden",
             },
-            linkage_name: function.linkage_name.as_deref(),
+            linkage_name: Some(function.linkage_name.as_str()).filter(|name| !name.is_empty()),
             module: function.module.as_deref(),
             file: function.file.as_deref(),
             line: Some(function.line).filter(|&line| line > 0),
@@ -213,7 +215,7 @@ struct Node {
 
 impl Node {
     fn new(source: &Source<'_>, node: &crate::analysis::tree::Node) -> Self {
-        let code = node.code.map(|code| source.tree.places[code as usize]);
+        let code = node.code.map(|code| source.tree().places[code as usize]);
         Node {
             parent: node.parent,
             function: node.function,

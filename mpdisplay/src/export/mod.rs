@@ -21,10 +21,12 @@ mod stacks;
 
 pub use measure::Measure;
 
-use crate::analysis::tally::Usage;
+use crate::analysis::leaks::Leaks;
+use crate::analysis::part::Part;
 use crate::analysis::tree::Tree;
 use crate::cli::Table;
 use crate::report::options::Options;
+use crate::report::view::View;
 use mprof_format::model::Profile;
 use std::io::{self, Write};
 
@@ -63,9 +65,11 @@ impl Format {
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
     /// Where it comes from.
-    pub profiles: &'a [Profile],
-    /// Their call chains.
-    pub tree: &'a Tree,
+    pub parts: &'a [Part<'a>],
+    /// Call chains and sizes, as the options want them.
+    pub view: &'a View,
+    /// Leaks that are neither suppressed nor known.
+    pub leaks: &'a Leaks<'a>,
     /// Which rows, in which order.
     pub options: &'a Options,
     /// What is shown, or shown first.
@@ -74,17 +78,20 @@ pub struct Source<'a> {
     pub table: Option<Table>,
 }
 
-impl Source<'_> {
-    /// All that was allocated.
-    fn total(&self) -> Usage {
-        let mut total = Usage::default();
-        self.tree.counts.iter().for_each(|count| total += count.usage);
-        total
+impl<'a> Source<'a> {
+    /// The call chains.
+    fn tree(&self) -> &'a Tree {
+        &self.view.tree
+    }
+
+    /// The profiles that it comes from.
+    fn profiles(&self) -> impl Iterator<Item = &'a Profile> + use<'a> {
+        self.parts.iter().map(|part| part.profile)
     }
 
     /// Names of the programs, as a heading.
     fn programs(&self) -> String {
-        let mut names: Vec<String> = self.profiles.iter().map(|profile| program(profile)).collect();
+        let mut names: Vec<String> = self.profiles().map(program).collect();
         names.dedup();
         const SHOWN: usize = 3;
         let more = names.len().saturating_sub(SHOWN);
@@ -101,16 +108,14 @@ fn program(profile: &Profile) -> String {
     if path.is_empty() { "unknown program".into() } else { base_name(&path).to_owned() }
 }
 
-/// Writes the source in a form; what one must know of the result comes back, a line each.
+/// Writes the source in a form; what one must know of the result comes back, a line each. The report as text is not
+/// among the forms: see [`crate::report`].
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(format: Format, source: &Source<'_>, mut out: &mut dyn Write) -> io::Result<Vec<String>> {
+pub fn write(format: Format, source: &Source<'_>, out: &mut dyn Write) -> io::Result<Vec<String>> {
     match format {
-        Format::Text => {
-            let Source { profiles, tree, options, .. } = *source;
-            crate::report::write_tables(profiles, tree, options, &mut out).map(|()| Vec::new())
-        }
+        Format::Text => Err(io::ErrorKind::Unsupported.into()),
         Format::Html => html::write(source, out),
         Format::Flamegraph => flamegraph::write(source, out),
         Format::Folded => folded::write(source, out),

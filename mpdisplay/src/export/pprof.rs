@@ -25,12 +25,12 @@ const CHUNK: usize = 1024;
 pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> io::Result<Vec<String>> {
     let mut encoder = Encoder { out: GzEncoder::new(out, Compression::default()), buffer: Vec::new() };
     let mut strings = Strings::new();
-    let stacks = Stacks::new(source.tree);
+    let stacks = Stacks::new(source.tree());
     encoder.put(&header(source, &mut strings))?;
     encoder.put(&Profile { mapping: mappings(source, &mut strings), ..Profile::default() })?;
     let longest = samples(source, &stacks, &mut strings, &mut encoder)?;
-    encoder.put(&Profile { location: locations(source.tree, &stacks), ..Profile::default() })?;
-    encoder.put(&Profile { function: functions(source.tree, &mut strings), ..Profile::default() })?;
+    encoder.put(&Profile { location: locations(source.tree(), &stacks), ..Profile::default() })?;
+    encoder.put(&Profile { function: functions(source.tree(), &mut strings), ..Profile::default() })?;
     encoder.put(&Profile { string_table: strings.list, ..Profile::default() })?;
     encoder.out.finish()?;
     Ok(chains::note(longest))
@@ -91,7 +91,7 @@ fn header(source: &Source<'_>, strings: &mut Strings) -> Profile {
     // Every byte is counted, so the period between samples is 1 byte.
     let period_type = Some(value_type("space", "bytes"));
     let shown = SAMPLE_TYPES.iter().find(|(_, measure)| *measure == source.measure);
-    let processes = || source.profiles.iter().map(|profile| &profile.process);
+    let processes = || source.profiles().map(|profile| &profile.process);
     let start = processes().map(|process| process.start_unix_ns).min().unwrap_or(0);
     let end = processes()
         .map(|process| process.start_unix_ns.saturating_add(process.elapsed_ns))
@@ -131,9 +131,9 @@ fn mappings(source: &Source<'_>, strings: &mut Strings) -> Vec<Mapping> {
         has_line_numbers: true,
         has_inline_frames: true,
     };
-    let mut modules: Vec<(u64, &Module)> = (1..).zip(&source.tree.modules).collect();
+    let mut modules: Vec<(u64, &Module)> = (1..).zip(&source.tree().modules).collect();
     let programs: Vec<String> =
-        source.profiles.iter().map(|profile| printable(&profile.process.program)).collect();
+        source.profiles().map(|profile| printable(&profile.process.program)).collect();
     modules.sort_by_key(|(_, module)| !programs.contains(&module.path));
     modules.into_iter().map(mapping).collect()
 }
@@ -193,7 +193,7 @@ fn samples(
     strings: &mut Strings,
     encoder: &mut Encoder<'_>,
 ) -> io::Result<Option<u32>> {
-    let tree = source.tree;
+    let tree = source.tree();
     let lengths = chains::lengths(tree);
     let longest = chains::longest(tree.counts.iter().map(|count| lengths[count.node as usize]), FUNCTIONS);
     let key = strings.number("category");
@@ -223,7 +223,7 @@ fn locations(tree: &Tree, stacks: &Stacks) -> Vec<Location> {
         // A return address is that of the next instruction.
         let address =
             code.map_or(0, |code| code.address.wrapping_add(bias).wrapping_sub((!code.interrupted).into()));
-        let mapping_id = code.and_then(|code| code.module).map_or(0, |module| u64::from(module) + 1);
+        let mapping_id = node.module.map_or(0, |module| u64::from(module) + 1);
         Location { id, mapping_id, address, line: lines(tree, innermost), is_folded: false }
     };
     (1..).zip(&stacks.node).map(location).collect()
@@ -245,7 +245,11 @@ fn functions(tree: &Tree, strings: &mut Strings) -> Vec<Function> {
     let function = |(id, function): (u64, &functions::Function)| Function {
         id,
         name: strings.number(&function.shown),
-        system_name: strings.number(function.linkage_name.as_deref().unwrap_or(&function.name)),
+        system_name: strings.number(if function.linkage_name.is_empty() {
+            &function.name
+        } else {
+            &function.linkage_name
+        }),
         filename: strings.number(function.file.as_deref().unwrap_or_default()),
         start_line: function.line.into(),
     };

@@ -5,7 +5,7 @@ use super::{Source, chains};
 use crate::analysis::bins::Bins;
 use crate::analysis::direct::{Direct, DirectRow};
 use crate::analysis::graph::{Entry, Graph};
-use crate::analysis::leaks::{Depth, Leaks, Path, PathOptions};
+use crate::analysis::leaks::{self, Depth, Path};
 use crate::analysis::tally::Usage;
 use crate::report::options::Order;
 use crate::report::rows::rank;
@@ -23,44 +23,48 @@ pub(super) struct LeakRow {
 
 /// The leaks, and what one must know of them.
 pub(super) fn leaks(source: &Source<'_>) -> (Vec<LeakRow>, Vec<String>) {
-    let tree = source.tree;
-    let (mut paths, mut cut) = (source.options.paths, None);
-    if paths.depth == Depth::All {
-        let lengths = chains::lengths(tree);
-        cut = chains::longest(tree.counts.iter().map(|count| lengths[count.node as usize]), CALLERS);
-        paths = PathOptions { depth: cut.map_or(Depth::All, Depth::Last), ..paths };
+    let (leaks, options) = (source.leaks, source.options);
+    let (mut depth, mut cut) = (options.paths.depth, None);
+    if depth == Depth::All {
+        let lengths = chains::lengths(source.tree());
+        let length = |row| {
+            leaks.callers_within(row, Depth::Last(1)).next().map_or(0, |(node, _)| lengths[node as usize])
+        };
+        cut = chains::longest(leaks.rows.iter().map(length), CALLERS);
+        depth = cut.map_or(Depth::All, Depth::Last);
     }
-    let leaks = Leaks::new(tree, paths);
-    let mut rows: Vec<LeakRow> = leaks
-        .rows
-        .iter()
-        .map(|row| LeakRow { usage: row.usage, path: leaks.path(row), functions: leaks.functions(row) })
-        .collect();
-    let rank = |row: &LeakRow| rank(source.options.order, &row.usage, row.usage.kept_bytes());
+    let row = |row: &leaks::LeakRow| {
+        let mut functions: Vec<u32> =
+            leaks.callers_within(row, depth).map(|(_, node)| node.function).collect();
+        functions.reverse();
+        LeakRow { usage: row.usage, path: leaks.path_within(row, depth), functions }
+    };
+    let mut rows: Vec<LeakRow> = leaks.rows.iter().map(row).collect();
+    let rank = |row: &LeakRow| rank(options.order, &row.usage, row.usage.kept_bytes());
     rows.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.path.cmp(&b.path)));
     rows.truncate(limit(source));
     (rows, chains::note(cut))
 }
 
-/// The bins; the row of larger sizes is not among the ordered ones.
-pub(super) fn bins(source: &Source<'_>) -> Bins {
-    let mut bins = Bins::new(source.profiles);
+/// The bins, where sizes are known; the row of larger sizes is not among the ordered ones.
+pub(super) fn bins(source: &Source<'_>) -> Option<Bins> {
+    let mut bins = source.view.bins.clone()?;
     match source.options.order {
         None | Some(Order::Name) => {}
         order => bins.rows.sort_by_key(|row| (rank(order, &row.usage, 0), row.size)),
     }
     bins.rows.truncate(limit(source));
-    bins
+    Some(bins)
 }
 
 /// Direct allocation.
 pub(super) fn direct(source: &Source<'_>) -> Direct {
-    let mut direct = Direct::new(source.tree);
+    let mut direct = Direct::new(source.tree());
     direct.rows.sort_by_cached_key(|row: &DirectRow| {
         let usage = &row.own.usage;
         (
             rank(source.options.order, usage, usage.bytes),
-            &source.tree.functions[row.function].shown,
+            &source.tree().functions[row.function].shown,
             row.function,
         )
     });
@@ -72,7 +76,7 @@ pub(super) fn direct(source: &Source<'_>) -> Direct {
 pub(super) fn entries<'g>(source: &Source<'_>, graph: &'g Graph) -> Vec<(u32, &'g Entry)> {
     let mut entries: Vec<(u32, &Entry)> = (0..).zip(&graph.entries).collect();
     if source.options.order == Some(Order::Name) {
-        entries.sort_by_cached_key(|(index, entry)| (graph.name(source.tree, entry.subject), *index));
+        entries.sort_by_cached_key(|(index, entry)| (graph.name(source.tree(), entry.subject), *index));
     } else if source.options.order.is_some() {
         entries.sort_by_key(|(index, entry)| (rank(source.options.order, &entry.through, 0), *index));
     }

@@ -1,100 +1,228 @@
 //! Draws the leak table (paper, figure 2).
 
+use super::asked::Asked;
 use super::fold::{INDENT, fold_path};
 use super::layout::{column, heading, line};
-use super::number::{bracket, counted};
+use super::number::{Fate, Shown, bracket, counted};
 use super::options::Options;
 use super::rows::{Rows, rank};
-use crate::analysis::leaks::{Leaks, Path};
+use super::style::Style;
+use super::view::View;
+use crate::analysis::leaks::{LeakRow, Leaks, Path, Since};
 use crate::analysis::share::Detail;
 use crate::analysis::tally::Usage;
+use crate::suppress::Label;
 use std::io::{self, Write};
 
 /// A row and its path.
-struct Row {
-    usage: Usage,
+struct Row<N> {
+    leak: LeakRow<N>,
     path: Path,
     text: String,
 }
 
-pub(super) fn write(leaks: &Leaks<'_>, options: &Options, out: &mut impl Write) -> io::Result<()> {
-    heading(out, "Memory leaks")?;
-    let selected =
-        Rows::select(leaks.rows.iter().copied(), options, &leaks.total, |row| row.usage, |row| row.usage);
-    let mut rows = selected.map(|row| {
-        let path = leaks.path(&row);
-        Row { usage: row.usage, text: path.to_string(), path }
-    });
-    rows.shown.sort_by(|a, b| {
-        let rank = |row: &Row| rank(options.order, &row.usage, row.usage.kept_bytes());
-        rank(a).cmp(&rank(b)).then_with(|| a.text.cmp(&b.text))
-    });
-    rows.limit(options, |row| row.usage);
-    if leaks.rows.is_empty() {
-        return line(out, "  no objects were kept");
-    }
-    let columns = if options.detail == Detail::Verbose { WITH_FREES } else { KEPT };
-    draw(&rows.shown, columns, &leaks.total, options, out)?;
-    rows.note(out, options, "path", |rest| {
-        format!("{}, {} kept", counted(rest.kept(), "object"), counted(rest.kept_bytes(), "byte"))
-    })
-}
-
-/// A column of numbers.
-struct Column {
-    title: &'static str,
-    /// Width, if the numbers fit.
-    usual: usize,
-    number: fn(&Usage) -> u64,
-}
-
-/// Objects and bytes kept.
-const KEPT: &[Column] = &[
-    Column { title: "allocs", usual: 8, number: Usage::kept },
-    Column { title: "bytes", usual: 10, number: Usage::kept_bytes },
-];
-
-/// All that was allocated over the paths, what of it was freed and what kept.
-const WITH_FREES: &[Column] = &[
-    Column { title: "allocs", usual: 8, number: |usage| usage.allocs },
-    Column { title: "bytes", usual: 10, number: |usage| usage.bytes },
-    Column { title: "frees", usual: 10, number: |usage| usage.frees },
-    Column { title: "freed", usual: 10, number: |usage| usage.freed_bytes },
-    Column { title: "kept", usual: 10, number: Usage::kept_bytes },
-];
-
-fn draw(
-    rows: &[Row],
-    columns: &[Column],
-    total: &Usage,
+pub(super) fn write<N: Shown>(
+    leaks: &Leaks<'_, N>,
+    asked: &Asked,
     options: &Options,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let width = |of: &Column| {
-        let longest = rows.iter().map(|row| (of.number)(&row.usage)).max().unwrap_or(0);
-        column(of.usual, longest)
-    };
-    let widths: Vec<usize> = columns.iter().map(width).collect();
-    let columns = || columns.iter().zip(&widths);
-    let titles: String = columns().map(|(column, &width)| format!("{:>width$}", column.title)).collect();
-    line(out, &format!("{titles} (%)     path"))?;
-    line(out, "")?;
-    for row in rows {
-        let number = |(column, &width): (&Column, &usize)| format!("{:>width$}", (column.number)(&row.usage));
-        let numbers: String = columns().map(number).collect();
-        let share = bracket(row.usage.kept_bytes(), total.kept_bytes(), options.marks);
-        draw_path(&format!("{numbers} {share:<4}    "), row, options, out)?;
+    heading(out, options.styles, "Memory leaks")?;
+    let rows = select(leaks, asked, options);
+    let with_frees = options.detail == Detail::Verbose;
+    let columns = if with_frees { with_all_figures() } else { kept_figures() };
+    let layout = Layout::new(leaks, &rows.shown, columns);
+    if leaks.rows.is_empty() {
+        line(out, nothing(leaks))?;
+    } else {
+        layout.draw(&rows.shown, options, out)?;
     }
-    Ok(())
+    rows.note(out, options, "path", kept)?;
+    if let Some(known) = leaks.known.filter(|known| known.paths > 0) {
+        writeln!(
+            out,
+            "\n  known from the baseline: {}, {}",
+            counted(known.paths, "path"),
+            kept(&known.usage)
+        )?;
+    }
+    layout.suppressed(options, out)
 }
 
-/// A row's path behind its numbers.
-fn draw_path(numbers: &str, row: &Row, options: &Options, out: &mut impl Write) -> io::Result<()> {
+/// The rows that are shown, in order.
+fn select<N: Shown>(leaks: &Leaks<'_, N>, asked: &Asked, options: &Options) -> Rows<Row<N>, N> {
+    let mut selected =
+        Rows::select(leaks.rows.iter().copied(), options, &leaks.total, |row| row.usage, |row| row.usage);
+    selected.keep(|row| asked.path(leaks, row), |row| row.usage);
+    let mut rows = selected.map(|row| {
+        let path = leaks.path(&row);
+        Row { leak: row, text: path.to_string(), path }
+    });
+    rows.shown.sort_by(|a, b| {
+        let rank = |row: &Row<N>| rank(options.order, &row.leak.usage, row.leak.usage.kept_bytes());
+        rank(a).cmp(&rank(b)).then_with(|| a.text.cmp(&b.text))
+    });
+    rows.limit(options, |row| row.leak.usage);
+    rows
+}
+
+/// The rows of a view's leak table that are shown, in order.
+pub fn shown(view: &View, leaks: &Leaks<'_>, options: &Options) -> Vec<LeakRow> {
+    let asked = Asked::new(&view.tree, &options.show, options.paths.lines);
+    select(leaks, &asked, options).shown.into_iter().map(|row| row.leak).collect()
+}
+
+/// Why there are no rows.
+fn nothing<N>(leaks: &Leaks<'_, N>) -> &'static str {
+    match (leaks.known, leaks.suppressed.is_empty()) {
+        (Some(_), _) => "  no more objects were kept than in the baseline",
+        (None, false) => "  no objects were kept but those that are suppressed",
+        (None, true) => "  no objects were kept",
+    }
+}
+
+fn kept<N: Shown>(usage: &Usage<N>) -> String {
+    format!("{}, {} kept", counted(usage.kept(), "object"), counted(usage.kept_bytes(), "byte"))
+}
+
+/// Title of the comparison with a baseline: bytes kept more.
+const GROWN: &str = "grown";
+/// Title of the comparison of two states.
+const CHANGE: &str = "change";
+
+/// A column of numbers.
+struct Column<N> {
+    title: &'static str,
+    /// Width, if the numbers fit.
+    usual: usize,
+    number: fn(&Usage<N>) -> N,
+}
+
+/// Objects and bytes kept.
+fn kept_figures<N: Shown>() -> Vec<Column<N>> {
+    vec![
+        Column { title: "allocs", usual: 8, number: Usage::kept },
+        Column { title: "bytes", usual: 10, number: Usage::kept_bytes },
+    ]
+}
+
+/// All that was allocated over the paths, what of it was freed and what kept.
+fn with_all_figures<N: Shown>() -> Vec<Column<N>> {
+    vec![
+        Column { title: "allocs", usual: 8, number: |usage| usage.allocs },
+        Column { title: "bytes", usual: 10, number: |usage| usage.bytes },
+        Column { title: "frees", usual: 10, number: |usage| usage.frees },
+        Column { title: "freed", usual: 10, number: |usage| usage.freed_bytes },
+        Column { title: "kept", usual: 10, number: Usage::kept_bytes },
+    ]
+}
+
+/// What became of a row's kept objects, where two states are compared.
+fn fate<N: Shown>(row: &LeakRow<N>) -> Option<Fate> {
+    N::fate(row.usage.kept(), row.usage.kept_bytes())
+}
+
+/// How a row compares with the baseline or the earlier state.
+fn since<N: Shown>(row: &LeakRow<N>) -> String {
+    match (fate(row), row.since) {
+        (Some(fate), _) => fate.word().into(),
+        (None, Since::Unknown) => String::new(),
+        (None, Since::New) => "new".into(),
+        (None, Since::Grown { bytes, .. }) => format!("+{bytes}"),
+    }
+}
+
+/// The same in its column and style.
+fn painted_since<N: Shown>(row: &LeakRow<N>, width: usize, options: &Options) -> String {
+    let text = format!("{:>width$}", since(row));
+    match fate(row) {
+        Some(Fate::New | Fate::Grown) => options.styles.paint(Style::Worse, &text),
+        Some(Fate::Gone | Fate::Shrunk) => options.styles.paint(Style::Better, &text),
+        _ => text,
+    }
+}
+
+/// Columns of a share in brackets, without sign.
+const SHARE: usize = 4;
+
+/// Columns and their widths.
+struct Layout<'l, N> {
+    leaks: &'l Leaks<'l, N>,
+    columns: Vec<Column<N>>,
+    widths: Vec<usize>,
+    /// Title and width of the comparison with a baseline or an earlier state; no columns without one.
+    since: (&'static str, usize),
+}
+
+impl<'l, N: Shown> Layout<'l, N> {
+    fn new(leaks: &'l Leaks<'l, N>, rows: &[Row<N>], columns: Vec<Column<N>>) -> Self {
+        let usages = || {
+            rows.iter().map(|row| row.leak.usage).chain(leaks.suppressed.iter().map(|hidden| hidden.usage))
+        };
+        let width = |of: &Column<N>| column(of.usual, usages().map(|usage| (of.number)(&usage)));
+        let title = match N::fate(N::default(), N::default()) {
+            Some(_) => CHANGE,
+            None if leaks.known.is_some() => GROWN,
+            None => "",
+        };
+        let since = rows.iter().map(|row| since(&row.leak).len()).max().unwrap_or(0);
+        let since = if title.is_empty() { 0 } else { since.max(title.len()) + 2 };
+        Layout { leaks, widths: columns.iter().map(width).collect(), columns, since: (title, since) }
+    }
+
+    fn draw(&self, rows: &[Row<N>], options: &Options, out: &mut impl Write) -> io::Result<()> {
+        let columns = self.columns.iter().zip(&self.widths);
+        let titles: String = columns.map(|(column, &width)| format!("{:>width$}", column.title)).collect();
+        let (title, width) = self.since;
+        line(out, &format!("{titles} {:<share$}{title:>width$}    path", "(%)", share = SHARE + N::SIGN))?;
+        line(out, "")?;
+        for row in rows {
+            let numbers = self.numbers(&row.leak.usage, options);
+            let indent = numbers.len() + width + 4;
+            let begin = format!("{numbers}{}    ", painted_since(&row.leak, width, options));
+            draw_path(&begin, indent, row, options, out)?;
+        }
+        Ok(())
+    }
+
+    /// The columns of one line.
+    fn numbers(&self, usage: &Usage<N>, options: &Options) -> String {
+        let columns = self.columns.iter().zip(&self.widths);
+        let numbers: String =
+            columns.map(|(column, &width)| format!("{:>width$}", (column.number)(usage).text())).collect();
+        let share = bracket(usage.kept_bytes(), self.leaks.total.kept_bytes(), options.marks);
+        format!("{numbers} {share:<width$}", width = SHARE + N::SIGN)
+    }
+
+    /// Says what is suppressed, and by what.
+    fn suppressed(&self, options: &Options, out: &mut impl Write) -> io::Result<()> {
+        if self.leaks.suppressed.is_empty() {
+            return Ok(());
+        }
+        let mut sum = Usage::default();
+        self.leaks.suppressed.iter().for_each(|hidden| sum += hidden.usage);
+        writeln!(out, "\n  suppressed: {}\n", kept(&sum))?;
+        for hidden in &self.leaks.suppressed {
+            let Label { name, origin } = &hidden.label;
+            let numbers = self.numbers(&hidden.usage, options);
+            line(out, &format!("{numbers}{:1$}    {name} ({origin})", "", self.since.1))?;
+        }
+        Ok(())
+    }
+}
+
+/// A row's path behind its numbers, which are `indent` columns.
+fn draw_path<N>(
+    numbers: &str,
+    indent: usize,
+    row: &Row<N>,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
     if !options.page.fold {
         return line(out, &format!("{numbers}{}", row.text));
     }
-    let indent = numbers.chars().count();
-    for (index, part) in fold_path(&row.path, options.page.room(indent)).iter().enumerate() {
+    for (index, part) in fold_path(&row.path, options.page.room(indent), &options.page).iter().enumerate() {
         if index == 0 {
             line(out, &format!("{numbers}{part}"))?;
         } else {

@@ -5,3 +5,4 @@ mod builder;
 mod chains;
 mod command;
 mod golden;
+mod leak_check;

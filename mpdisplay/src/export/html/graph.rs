@@ -54,7 +54,7 @@ fn entry(page: &Page<'_>, index: u32, entry: &Entry, out: &mut dyn Write) -> io:
         sizes(total),
         cell(total.usage.kept_bytes(), "", ""),
         grouped(entry.called),
-        text(&page.graph.name(page.source.tree, entry.subject))
+        text(&page.graph.name(page.source.tree(), entry.subject))
     )?;
     lines(page, &entry.descendents, out)?;
     writeln!(out, "</tbody></table></section>")
@@ -121,7 +121,7 @@ fn row(tally: &Tally, whole: u64, objects: &str, name: &str, out: &mut dyn Write
 
 /// A function that leads to its entry, with its index.
 fn function(page: &Page<'_>, function: u32) -> String {
-    let name = page.graph.name(page.source.tree, Subject::Function(function));
+    let name = page.graph.name(page.source.tree(), Subject::Function(function));
     let index = page
         .entry_of(function)
         .map_or(String::new(), |index| format!(" <span class=\"at\">[{index}]</span>"));

@@ -23,7 +23,8 @@ fn bars(bins: &Bins) -> Vec<Usage> {
 }
 
 pub(super) fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let bars = bars(&Bins::new(page.source.profiles));
+    let Some(bins) = &page.source.view.bins else { return Ok(()) };
+    let bars = bars(bins);
     writeln!(out, "<div class=\"plots\">")?;
     plot("Objects by size", &bars, |usage| (usage.frees, usage.kept()), grouped, out)?;
     plot(

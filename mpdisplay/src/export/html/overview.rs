@@ -1,46 +1,45 @@
 //! What the page is about: the programs, and the sums.
 
 use super::{Page, percent, text};
-use crate::analysis::text::printable;
+use crate::analysis::part::{Part, Threads};
+use crate::analysis::threads;
 use crate::export::number;
-use crate::report::header::{notes, quoted};
-use mprof_format::model::Profile;
+use crate::report::process::{command_line, notes};
 use std::io::{self, Write};
 
 /// Processes that are told of one by one.
 const PROCESSES: usize = 12;
 
 pub(super) fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let profiles = page.source.profiles;
+    let parts = page.source.parts;
     writeln!(out, "<h1>{}</h1>", text(&page.source.programs()))?;
-    if profiles.len() > 1 {
-        writeln!(out, "<p class=\"about\">Sum of {} profiles</p>", profiles.len())?;
+    if parts.len() > 1 {
+        writeln!(out, "<p class=\"about\">Sum of {} profiles</p>", parts.len())?;
     }
-    for profile in profiles.iter().take(PROCESSES) {
-        process(profile, out)?;
-    }
-    if profiles.len() > PROCESSES {
-        writeln!(out, "<p class=\"note\">and {} more processes</p>", profiles.len() - PROCESSES)?;
+    parts.iter().take(PROCESSES).try_for_each(|part| process(part, out))?;
+    if parts.len() > PROCESSES {
+        writeln!(out, "<p class=\"note\">and {} more</p>", parts.len() - PROCESSES)?;
     }
     tiles(page, out)
 }
 
-fn process(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
-    let process = &profile.process;
-    let arguments: Vec<String> = process.arguments.iter().map(|argument| quoted(argument)).collect();
-    let command = if arguments.is_empty() { printable(&process.program) } else { arguments.join(" ") };
+fn process(part: &Part<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let process = &part.profile.process;
+    let command = command_line(process);
     writeln!(out, "<p class=\"command\" title=\"process {}\">{}</p>", process.pid, text(&command))?;
-    let mut notes = notes(process);
-    if profile.incomplete {
-        notes.push("part of the file was lost; the numbers are too small".into());
+    if let Threads::Only(chosen) = &part.threads {
+        for &id in chosen {
+            writeln!(out, "<p class=\"note\">Thread: {}</p>", text(&threads::describe(part.profile, id)))?;
+        }
     }
+    let notes = notes(part.profile);
     notes.iter().try_for_each(|note| writeln!(out, "<p class=\"note warn\">{}</p>", text(note)))
 }
 
 fn tiles(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     let total = &page.total;
     let (kept, bytes) = (total.kept_bytes(), total.bytes);
-    let processes = || page.source.profiles.iter().map(|profile| &profile.process);
+    let processes = || page.source.profiles().map(|profile| &profile.process);
     writeln!(out, "<div class=\"tiles\">")?;
     let objects = |count| format!("{} objects", number::grouped(count));
     tile("Allocated", &number::bytes(bytes), &objects(total.allocs), bytes, "", out)?;
@@ -49,12 +48,12 @@ fn tiles(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mean = bytes.checked_div(total.allocs).unwrap_or(0);
     tile("Mean object", &number::bytes(mean), "as the program asked for it", mean, "", out)?;
     let functions = format!("through {} functions", number::grouped(page.graph.entries.len() as u64));
-    let chains = page.source.tree.counts.len() as u64;
+    let chains = page.source.tree().counts.len() as u64;
     tile("Call chains that allocate", &number::grouped(chains), &functions, chains, "", out)?;
     let elapsed: u64 = processes().map(|process| process.elapsed_ns).max().unwrap_or(0);
-    let ended = match page.source.profiles {
-        [profile] => format!("process {}", profile.process.pid),
-        profiles => format!("the longest of {} processes", profiles.len()),
+    let ended = match page.source.parts {
+        [part] => format!("process {}", part.profile.process.pid),
+        parts => format!("the longest of {} processes", parts.len()),
     };
     tile("Recorded for", &duration(elapsed), &ended, elapsed / 1000, "", out)?;
     writeln!(out, "</div>")

@@ -17,7 +17,7 @@ const LEVELS: u32 = 500;
 const COLOURS: usize = 8;
 
 pub(super) fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let stacks = Stacks::new(page.source.tree, page.source.options.paths);
+    let stacks = Stacks::new(page.source.tree(), page.source.options.paths);
     let drawn = widest(&stacks, &page.total);
     let modules = modules(page);
     writeln!(out, "{{\"measure\":{},\"measures\":[", page.source.measure.index())?;
@@ -83,7 +83,7 @@ fn widest(stacks: &Stacks, total: &Usage) -> Vec<Stack> {
 
 /// Module names, those with most bytes allocated first.
 fn modules(page: &Page<'_>) -> Vec<String> {
-    let tree = page.source.tree;
+    let tree = page.source.tree();
     let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
     for count in &tree.counts {
         let function = &tree.functions[tree.nodes[count.node as usize].function];
@@ -117,7 +117,7 @@ fn labels(
         numbers.entry(stack.label).or_insert_with(|| {
             let label = &stacks.labels[stack.label as usize];
             let entry = page.entry_of(label.function).map_or(-1, i64::from);
-            let module = page.source.tree.functions[label.function].module.as_deref();
+            let module = page.source.tree().functions[label.function].module.as_deref();
             let colour = module.and_then(|module| colours.get(module)).copied().unwrap_or(COLOURS);
             labels.push(format!("[{},{entry},{colour}]", json(&label.text)));
             labels.len() - 1

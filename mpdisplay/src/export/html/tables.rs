@@ -6,6 +6,7 @@ use crate::analysis::direct::DirectRow;
 use crate::analysis::tally::{CATEGORIES, Usage};
 use crate::export::number::grouped;
 use crate::export::rows::{self, LeakRow};
+use crate::suppress::Label;
 use std::io::{self, Write};
 
 /// Titles of a table, of its numbers first; what is marked with `-` narrow pages leave out.
@@ -27,7 +28,12 @@ fn foot(out: &mut dyn Write) -> io::Result<()> {
 pub(super) fn leaks(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (rows, notes) = rows::leaks(page.source);
     if rows.is_empty() {
-        return writeln!(out, "<p>No objects were kept.</p>");
+        let but = match page.source.leaks.suppressed.is_empty() {
+            true => "",
+            false => " but those that are suppressed",
+        };
+        writeln!(out, "<p>No objects were kept{but}.</p>")?;
+        return suppressed(page, out);
     }
     head(&["bytes kept", "-%", "objects", "-allocated", "-bytes"], "path", out)?;
     let limit = page.limit();
@@ -49,7 +55,25 @@ pub(super) fn leaks(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut rest = Usage::default();
     rows.iter().skip(limit).for_each(|row| rest += row.usage);
     left_out(rows.len().saturating_sub(limit), "path", &sum(&rest), out)?;
-    notes.iter().try_for_each(|note| writeln!(out, "<p class=\"note\">{}</p>", text(note)))
+    notes.iter().try_for_each(|note| writeln!(out, "<p class=\"note\">{}</p>", text(note)))?;
+    suppressed(page, out)
+}
+
+/// What is suppressed or known, and so no row.
+fn suppressed(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let leaks = page.source.leaks;
+    if let Some(known) = &leaks.known {
+        writeln!(out, "<p class=\"note\">Known from an earlier run: {}.</p>", sum(&known.usage))?;
+    }
+    if leaks.suppressed.is_empty() {
+        return Ok(());
+    }
+    write!(out, "<div class=\"note\">Suppressed:<ul>")?;
+    for hidden in &leaks.suppressed {
+        let Label { name, origin } = &hidden.label;
+        writeln!(out, "<li>{} ({}): {}</li>", text(name), text(&origin.to_string()), sum(&hidden.usage))?;
+    }
+    writeln!(out, "</ul></div>")
 }
 
 /// A path whose functions lead to their entries.
@@ -65,7 +89,12 @@ fn path(page: &Page<'_>, row: &LeakRow) -> String {
 }
 
 pub(super) fn bins(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let bins = rows::bins(page.source);
+    let Some(bins) = rows::bins(page.source) else {
+        return writeln!(
+            out,
+            "<p>Sizes are recorded for whole processes only, not by thread or call chain.</p>"
+        );
+    };
     head(&["size", "objects", "bytes", "-freed", "bytes kept"], "types", out)?;
     for row in bins.rows.iter().chain([&bins.larger]) {
         let size = row.size.map_or_else(|| "&gt; 1,024".into(), grouped);
@@ -114,7 +143,7 @@ pub(super) fn direct(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     head(&numbers, "function", out)?;
     let limit = page.limit();
     for row in direct.rows.iter().take(limit) {
-        let name = page.link(row.function, &page.source.tree.functions[row.function].shown);
+        let name = page.link(row.function, &page.source.tree().functions[row.function].shown);
         direct_row(page, row, &name, out)?;
     }
     foot(out)?;

@@ -3,10 +3,11 @@
 use super::{UsageNumbers, list, rows};
 use crate::analysis::bins::BinRow;
 use crate::analysis::graph::{Entry, Graph, GraphKind, Line, Subject};
-use crate::analysis::leaks::Beginning;
+use crate::analysis::leaks::{Beginning, SuppressedLeaks};
 use crate::analysis::tally::{CATEGORIES, Tally};
 use crate::analysis::tree::Tree;
 use crate::export::Source;
+use crate::suppress::Label;
 use mprof_format::model::LAST_BIN;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::cell::RefCell;
@@ -26,10 +27,14 @@ impl Serialize for Tables<'_> {
             let (rows, notes) = rows::leaks(self.source);
             self.notes.borrow_mut().extend(notes);
             map.serialize_entry("leaks", &list(|| rows.iter().map(Leak::new)))?;
+            let suppressed = &self.source.leaks.suppressed;
+            map.serialize_entry("suppressed", &list(|| suppressed.iter().map(SuppressedLeak::new)))?;
         }
         if tables.bins {
             let bins = rows::bins(self.source);
-            map.serialize_entry("bins", &list(|| bins.rows.iter().chain([&bins.larger]).map(Bin::new)))?;
+            let rows =
+                bins.as_ref().map(|bins| list(|| bins.rows.iter().chain([&bins.larger]).map(Bin::new)));
+            map.serialize_entry("bins", &rows)?;
         }
         if tables.direct {
             let direct = rows::direct(self.source);
@@ -58,6 +63,23 @@ impl<'a> Leak<'a> {
             Beginning::Unknown => "unknown",
         };
         Leak { usage: UsageNumbers::from(&row.usage), begins, path: &row.path.callers }
+    }
+}
+
+/// What is no row of the leaks, and why.
+#[derive(serde::Serialize)]
+struct SuppressedLeak<'a> {
+    suppression: &'a str,
+    origin: String,
+    #[serde(flatten)]
+    usage: UsageNumbers,
+}
+
+impl<'a> SuppressedLeak<'a> {
+    fn new(hidden: &'a SuppressedLeaks) -> Self {
+        let Label { name, origin } = &hidden.label;
+        let usage = UsageNumbers::from(&hidden.usage);
+        SuppressedLeak { suppression: name, origin: origin.to_string(), usage }
     }
 }
 
@@ -126,11 +148,11 @@ struct GraphTable<'a> {
 
 impl Serialize for GraphTable<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let graph = Graph::new(self.source.tree, self.source.options.graph);
+        let graph = Graph::new(self.source.tree(), self.source.options.graph);
         let entries = rows::entries(self.source, &graph);
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("cycles_merged", &(self.source.options.graph == GraphKind::Merged))?;
-        let context = Context { tree: self.source.tree, graph: &graph };
+        let context = Context { tree: self.source.tree(), graph: &graph };
         map.serialize_entry(
             "entries",
             &list(|| entries.iter().map(|&(index, of)| context.entry(index, of))),
