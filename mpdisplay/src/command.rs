@@ -4,7 +4,6 @@ use crate::analysis::part::Part;
 use crate::cli::{Arguments, Table, When};
 use crate::error::Error;
 use crate::export::{self, Format, Measure, Source};
-use crate::file;
 use crate::input::{self, Inputs};
 use crate::leak_check::{Excess, Settings};
 use crate::output::{self, Screen};
@@ -13,6 +12,7 @@ use crate::report::options::{By, Options, Page};
 use crate::report::view::View;
 use crate::select;
 use crate::suppress::{Suppressions, generate};
+use crate::whole_file;
 use mprof_format::model::Profile;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -119,9 +119,8 @@ fn put_out(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Error> {
     match &arguments.export.output {
-        Some(path) => {
-            file::write(path, write).map_err(|reason| Error::OutputFile { path: path.clone(), reason })
-        }
+        Some(path) => whole_file::write(path, |out| write(out))
+            .map_err(|reason| Error::OutputFile { path: path.clone(), reason }),
         None => screen.print(|out| write(out)),
     }
 }

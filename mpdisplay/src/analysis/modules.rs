@@ -4,7 +4,7 @@ use super::code::Module;
 use super::functions::{ANONYMOUS, Function, FunctionKind, Functions};
 use super::number::Number;
 use super::text::base_name;
-use super::tree::{Node, Tree};
+use super::tree::{Node, Site, Tree};
 
 /// The tree with each module as one function; a chain's functions that follow each other in one module are one.
 /// Callers that are not known stay, and so does code outside all modules.
@@ -31,7 +31,14 @@ pub fn by_module<N: Number>(tree: Tree<N>) -> Tree<N> {
             Some(parent) if nodes[parent as usize].function == function => ids.push(parent),
             _ => {
                 ids.push(nodes.len() as u32);
-                nodes.push(Node { parent, function, module: node.module, ..Node::default() });
+                nodes.push(Node {
+                    parent,
+                    function,
+                    site: Site::default(),
+                    code: None,
+                    inlined: false,
+                    ..*node
+                });
             }
         }
     }

@@ -49,6 +49,8 @@ pub struct Node {
     pub code: Option<u32>,
     /// The function is inlined into its caller, whose `code` is the same.
     pub inlined: bool,
+    /// The loader called it (a constructor of a library), and its own frames are left out. Only outermost ones.
+    pub called_by_loader: bool,
 }
 
 /// What a function allocated itself, in one category, on one chain.
@@ -240,12 +242,23 @@ impl<N: Number> Builder<'_, N> {
                 self.pending.push(Pending { step, phase, outer, node: None });
                 Place::Start(Some(self.pending.len() as u32 - 1))
             }
-            Verdict::Begin => Place::Node(self.node(None, step)),
+            Verdict::Begin => {
+                let node = self.node(None, step);
+                let by_loader = last.is_some_and(|last| self.is_loader(last));
+                self.tree.nodes[node as usize].called_by_loader = by_loader;
+                Place::Node(node)
+            }
             Verdict::Follow => {
                 let parent = last.map(|last| self.reveal(last));
                 Place::Node(self.node(parent, step))
             }
         }
+    }
+
+    /// Whether a pending frame is the loader's.
+    fn is_loader(&self, pending: u32) -> bool {
+        let function = self.pending[pending as usize].step.function;
+        self.names.functions[function].module.as_deref().is_some_and(start::is_loader)
     }
 
     /// The innermost frame from `last` outwards that is shown together with a pending frame of `phase`.
@@ -306,7 +319,8 @@ impl<N: Number> Builder<'_, N> {
 
     fn node(&mut self, parent: Option<u32>, step: Step) -> u32 {
         let Step { function, site, module, code, inlined, .. } = step;
-        self.tree.nodes.push(Node { parent, function, site, module, code, inlined });
+        let called_by_loader = false;
+        self.tree.nodes.push(Node { parent, function, site, module, code, inlined, called_by_loader });
         self.tree.nodes.len() as u32 - 1
     }
 }

@@ -8,6 +8,7 @@ mod reading;
 mod screen;
 mod several;
 mod tables;
+mod wrapper;
 
 pub use export::Export;
 pub use leaks::{Generation, LeakChecks, SuppressionFormat};
@@ -17,6 +18,7 @@ pub use reading::Reading;
 pub use screen::{Screen, When};
 pub use several::Several;
 pub use tables::{Shown, Sort, Table};
+pub use wrapper::WrapperArguments;
 
 use clap::Parser;
 use std::path::PathBuf;

@@ -8,9 +8,10 @@ use crate::analysis::tree::Tree;
 use crate::report::options::Options;
 use crate::report::view::View;
 use crate::suppress::{self, Suppressions};
+use crate::whole_file;
 use mprof_format::model::Profile;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -93,6 +94,11 @@ impl Settings {
         leaks
     }
 
+    /// Whether anything is asked for that needs the leak table.
+    pub fn wants_leaks(&self) -> bool {
+        self.limit.is_some() || self.junit.is_some() || self.sarif.is_some()
+    }
+
     /// The same of a view; the baseline's chains are chosen and changed as the view's.
     pub fn leaks_in<'v>(view: &'v View, options: &Options, baseline: Option<&[Profile]>) -> Leaks<'v> {
         let mut leaks = view.leaks(options);
@@ -128,7 +134,9 @@ impl Settings {
 }
 
 /// Writes a file whole or not at all.
-fn write_whole(path: &Path, write: impl FnOnce(&mut &mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
-    let written = crate::file::write(path, |mut out| write(&mut out));
-    written.map_err(|reason| Error::Output { path: path.to_path_buf(), reason })
+fn write_whole(
+    path: &Path,
+    write: impl Fn(&mut BufWriter<&mut dyn Write>) -> io::Result<()>,
+) -> Result<(), Error> {
+    whole_file::write(path, write).map_err(|reason| Error::Output { path: path.to_path_buf(), reason })
 }

@@ -71,6 +71,19 @@ pub fn write_view(
     write_tables(view, leaks, options, out)
 }
 
+/// Writes the leak table alone.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_leaks(
+    view: &View,
+    leaks: &Leaks<'_>,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    leaks::write(leaks, &Asked::new(&view.tree, &options.show, options.paths.lines), options, out)
+}
+
 /// Writes by how much the numbers of `after` differ from those of `before`.
 ///
 /// # Errors

@@ -78,9 +78,9 @@ fn tile(
 fn duration(nanoseconds: u64) -> String {
     let seconds = nanoseconds / 1_000_000_000;
     match nanoseconds {
-        ..1_000_000 => format!("{} µs", nanoseconds / 1000),
-        ..1_000_000_000 => format!("{} ms", nanoseconds / 1_000_000),
-        ..60_000_000_000 => format!("{seconds}.{} s", nanoseconds / 100_000_000 % 10),
+        0..1_000_000 => format!("{} µs", nanoseconds / 1000),
+        1_000_000..1_000_000_000 => format!("{} ms", nanoseconds / 1_000_000),
+        1_000_000_000..60_000_000_000 => format!("{seconds}.{} s", nanoseconds / 100_000_000 % 10),
         _ if seconds < 3600 => format!("{} min {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
     }
