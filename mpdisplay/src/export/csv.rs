@@ -189,7 +189,7 @@ impl Row {
 }
 
 /// Functions that the chains of all rows together may have.
-const FUNCTIONS: u64 = 1 << 26;
+const FUNCTIONS: u64 = 1 << 25;
 
 /// A row for each call chain and size category.
 fn contexts(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {

@@ -7,7 +7,7 @@ use crate::analysis::functions::TRUNCATED;
 use std::io::{self, Write};
 
 /// Functions that all lines together may have.
-const FUNCTIONS: u64 = 1 << 26;
+const FUNCTIONS: u64 = 1 << 25;
 
 pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> io::Result<Vec<String>> {
     let stacks = Stacks::new(source.tree(), source.options.paths);

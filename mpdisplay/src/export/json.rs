@@ -200,16 +200,23 @@ impl<'a> Function<'a> {
     }
 }
 
-/// A function on a chain.
+/// A function on a chain. There are many, so they lack members that there is nothing to say of.
 #[derive(serde::Serialize)]
 struct Node {
+    #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<u32>,
     function: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     offset: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     module: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     address: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     inlined: bool,
 }
 
@@ -222,7 +229,7 @@ impl Node {
             file: node.site.file,
             line: Some(node.site.line).filter(|&line| line > 0),
             offset: node.site.offset,
-            module: code.and_then(|code| code.module),
+            module: node.module,
             address: code.map(|code| format!("{:#x}", code.address)),
             inlined: node.inlined,
         }

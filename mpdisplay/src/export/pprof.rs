@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// Functions that the stacks of all samples together may have.
-const FUNCTIONS: u64 = 1 << 26;
+const FUNCTIONS: u64 = 1 << 25;
 /// Samples that are encoded at once: messages written one after the other are one message, so there is no need for
 /// all of them at the same time.
 const CHUNK: usize = 1024;

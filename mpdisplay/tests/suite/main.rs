@@ -4,5 +4,6 @@ mod analysis;
 mod builder;
 mod chains;
 mod command;
+mod exports;
 mod golden;
 mod leak_check;
