@@ -1,21 +1,28 @@
 //! What the command does: reads profiles, gives them names, shows them.
 
+mod exporting;
+
+use crate::analysis::annotation::Annotation;
+use crate::analysis::leaks::Leaks;
+use crate::analysis::number::Number;
 use crate::analysis::part::Part;
-use crate::cli::{Arguments, Table, When};
+use crate::analysis::text::{base_name, printable};
+use crate::analysis::tree::Tree;
+use crate::cli::Arguments;
+use crate::destination::Destination;
 use crate::error::Error;
-use crate::export::{self, Format, Measure, Source};
+use crate::export::{self, Format, Source};
 use crate::input::{self, Inputs};
 use crate::leak_check::{Excess, Settings};
-use crate::output::{self, Screen};
 use crate::report;
-use crate::report::options::{By, Options, Page};
+use crate::report::options::{By, Options};
+use crate::report::source::{Sources, is_preferred};
 use crate::report::view::View;
 use crate::select;
 use crate::suppress::{Suppressions, generate};
-use crate::whole_file;
 use mprof_format::model::Profile;
 use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -32,48 +39,24 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 }
 
 fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let table = check(arguments)?;
+    if !arguments.several.diff.is_empty() && matches!(arguments.several.by(), By::Process | By::Thread) {
+        return Err(Error::ApartAndCompared);
+    }
+    exporting::check(arguments)?;
     let settings = arguments.leaks.settings();
     let suppressions = settings.read_suppressions()?;
-    let Inputs { profiles, mut troubles } = read(&arguments.files, arguments)?;
-    let mut earlier = |files: &[PathBuf]| -> Result<Option<Vec<Profile>>, Error> {
-        if files.is_empty() {
-            return Ok(None);
-        }
-        let Inputs { profiles, troubles: more } = read(files, arguments)?;
-        troubles.extend(more);
-        Ok(Some(profiles))
-    };
-    let baseline = earlier(&arguments.leaks.baseline)?;
-    let before = earlier(&arguments.several.diff)?;
-    let screen = screen(arguments);
-    let options = options(arguments, suppressions, &screen);
+    let Gathered { profiles, baseline, before, troubles } = Gathered::read(arguments)?;
+    let destination = Destination::of(arguments);
+    let options = options(arguments, suppressions, &destination);
     let parts = select::parts(&profiles, &arguments.several.pid, &arguments.several.tid)?;
     let view = View::new(&parts, &options);
     let leaks = Settings::leaks_in(&view, &options, baseline.as_deref());
-    let tables = |mut out: &mut dyn Write| match (&before, options.by) {
-        _ if let Some(format) = arguments.generation.format() => {
-            generate::write(&leaks, &report::leaks::shown(&view, &leaks, &options), format, &mut out)
-        }
-        (Some(before), _) => {
-            let before: Vec<Part<'_>> = before.iter().map(Part::whole).collect();
-            report::write_comparison(&before, &parts, &options, &mut out)
-        }
-        (None, By::Process | By::Thread) => report::write_each(&parts, &options, &mut out),
-        (None, By::Function | By::Module) => report::write_view(&parts, &view, &leaks, &options, &mut out),
-    };
-    let mut notes = Vec::new();
-    put_out(arguments, &screen, |out| match arguments.export.format() {
-        Format::Text => tables(out),
-        format => {
-            let measure = arguments.export.measure().unwrap_or_default();
-            let source =
-                Source { parts: &parts, view: &view, leaks: &leaks, options: &options, measure, table };
-            notes = export::write(format, &source, out)?;
-            Ok(())
-        }
-    })?;
-    notes.iter().for_each(complain);
+    let subject = Subject { parts: &parts, view: &view, leaks: &leaks };
+    match &before {
+        Some(before) => subject.compare(before, arguments, &options, &destination)?,
+        None if arguments.export.format() == Format::Text => subject.show(arguments, &options, &destination)?,
+        None => subject.export(arguments, &options, &destination)?,
+    }
     settings.write_results(&profiles, &leaks)?;
     troubles.iter().for_each(complain);
     let leaked = settings.fails(&leaks);
@@ -83,45 +66,90 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(if troubles.is_empty() { u8::from(leaked) } else { 2 }))
 }
 
-/// Refuses what cannot be written in the form asked for; gives the table that CSV is to hold.
-fn check(arguments: &Arguments) -> Result<Option<Table>, Error> {
-    let format = arguments.export.format();
-    if format == Format::Text {
-        return Ok(None);
-    }
-    if !arguments.several.diff.is_empty() {
-        return Err(Error::Usage("--diff gives tables only: leave --format out"));
-    }
-    if matches!(arguments.several.by(), By::Process | By::Thread) {
-        return Err(Error::Usage(
-            "this format holds one report: choose a process or thread with --pid or --tid instead of --by",
-        ));
-    }
-    if arguments.generation.format().is_some() {
-        return Err(Error::Usage("--gen-suppressions has a format of its own: leave --format out"));
-    }
-    if format.is_binary() && arguments.export.output.is_none() && io::stdout().is_terminal() {
-        return Err(Error::Usage("this format is no text: use -o FILE"));
-    }
-    let table = if format == Format::Csv { arguments.shown.single_table() } else { Ok(None) };
-    let table = table.map_err(Error::Usage)?;
-    let chooses = arguments.reading.chains().chooses() || !arguments.several.tid.is_empty();
-    if table == Some(Table::Bins) && chooses {
-        return Err(Error::Usage("sizes are recorded for whole processes only, not by thread or call chain"));
-    }
-    Ok(table)
+/// What is shown.
+struct Subject<'s> {
+    parts: &'s [Part<'s>],
+    view: &'s View,
+    leaks: &'s Leaks<'s>,
 }
 
-/// Writes to the file that the arguments name, or to standard output.
-fn put_out(
-    arguments: &Arguments,
-    screen: &Screen,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Error> {
-    match &arguments.export.output {
-        Some(path) => whole_file::write(path, |out| write(out))
-            .map_err(|reason| Error::OutputFile { path: path.clone(), reason }),
-        None => screen.print(|out| write(out)),
+impl Subject<'_> {
+    fn show(&self, arguments: &Arguments, options: &Options, destination: &Destination<'_>) -> Result<(), Error> {
+        let Subject { parts, view, leaks } = *self;
+        if let Some(sources) = arguments.shown.sources() {
+            let annotation = annotation(&view.tree, &sources, options)?;
+            return destination.put(|mut out| {
+                report::write_source(parts, view, &annotation, &sources, options, &mut out)
+            });
+        }
+        destination.put(|mut out| match (arguments.generation.format(), options.by) {
+            (Some(format), _) => {
+                generate::write(leaks, &report::leaks::shown(view, leaks, options), format, &mut out)
+            }
+            (None, By::Process | By::Thread) => report::write_each(parts, options, &mut out),
+            (None, By::Function | By::Module) => report::write_view(parts, view, leaks, options, &mut out),
+        })
+    }
+
+    /// Writes it in a form for other programs, and says what one must know of the result.
+    fn export(
+        &self,
+        arguments: &Arguments,
+        options: &Options,
+        destination: &Destination<'_>,
+    ) -> Result<(), Error> {
+        let Subject { parts, view, leaks } = *self;
+        let measure = arguments.export.measure().unwrap_or_default();
+        let table = exporting::csv_table(arguments)?;
+        let source = Source { parts, view, leaks, options, measure, table };
+        let mut notes = Vec::new();
+        destination.put(|out| {
+            notes = export::write(arguments.export.format(), &source, out)?;
+            Ok(())
+        })?;
+        notes.iter().for_each(complain);
+        Ok(())
+    }
+
+    /// Shows what has changed since `before`.
+    fn compare(
+        &self,
+        before: &[Profile],
+        arguments: &Arguments,
+        options: &Options,
+        destination: &Destination<'_>,
+    ) -> Result<(), Error> {
+        let before: Vec<Part<'_>> = before.iter().map(Part::whole).collect();
+        let states = [before.as_slice(), self.parts];
+        let view = View::comparing(states, options);
+        if let Some(sources) = arguments.shown.sources() {
+            let annotation = annotation(&view.tree, &sources, options)?;
+            return destination.put(|mut out| {
+                report::write_source_comparison(states, &view, &annotation, &sources, options, &mut out)
+            });
+        }
+        destination.put(|mut out| report::write_comparison(states, &view, options, &mut out))
+    }
+}
+
+/// What the lines of the source allocated, if there is source of all the names that were asked for.
+fn annotation<N: Number>(
+    tree: &Tree<N>,
+    sources: &Sources,
+    options: &Options,
+) -> Result<Annotation<N>, Error> {
+    let folders = &options.source_directories;
+    let annotation = Annotation::new(tree, |path| is_preferred(path, folders));
+    let names = match sources {
+        Sources::Named(names) => names.as_slice(),
+        Sources::Largest => &[],
+    };
+    match names.iter().find(|name| annotation.named(name).next().is_none()) {
+        None => Ok(annotation),
+        Some(name) => {
+            let there = annotation.files.iter().map(|file| base_name(&file.path).to_owned());
+            Err(Error::NoSource { name: printable(name.as_bytes()), there: there.collect() })
+        }
     }
 }
 
@@ -130,42 +158,60 @@ fn complain(what: &impl Display) {
     let _ = writeln!(io::stderr(), "mpdisplay: {what}");
 }
 
-/// The profiles in `files`, with names; without files, what is meant then.
-fn read(files: &[PathBuf], arguments: &Arguments) -> Result<Inputs, Error> {
-    let mut inputs = input::read_all(files, &complain)?;
-    let naming = arguments.naming.options();
-    for profile in inputs.profiles.iter_mut().filter(|profile| profile.names.is_none()) {
-        for warning in mpfilt::add_names(profile, &naming) {
+/// All profiles that the arguments name, with names, and what is missing from them.
+struct Gathered {
+    profiles: Vec<Profile>,
+    /// To compare leaks with.
+    baseline: Option<Vec<Profile>>,
+    /// To compare everything with.
+    before: Option<Vec<Profile>>,
+    troubles: Vec<Error>,
+}
+
+impl Gathered {
+    fn read(arguments: &Arguments) -> Result<Self, Error> {
+        let Inputs { profiles, mut troubles } = input::read_all(&arguments.files, &complain)?;
+        let mut earlier = |files: &[PathBuf]| -> Result<Option<Vec<Profile>>, Error> {
+            if files.is_empty() {
+                return Ok(None);
+            }
+            let Inputs { profiles, troubles: more } = input::read_all(files, &complain)?;
+            troubles.extend(more);
+            Ok(Some(profiles))
+        };
+        let baseline = earlier(&arguments.leaks.baseline)?;
+        let before = earlier(&arguments.several.diff)?;
+        let mut gathered = Gathered { profiles, baseline, before, troubles };
+        gathered.name(&arguments.naming.options());
+        Ok(gathered)
+    }
+
+    /// Gives names to the profiles that have none.
+    fn name(&mut self, options: &mpfilt::Options) {
+        let earlier = self.baseline.iter_mut().chain(&mut self.before).flatten();
+        let mut unnamed: Vec<&mut Profile> =
+            self.profiles.iter_mut().chain(earlier).filter(|profile| profile.names.is_none()).collect();
+        for warning in mpfilt::add_names_to_all(&mut unnamed, options) {
             complain(&warning);
         }
     }
-    Ok(inputs)
 }
 
-fn screen(arguments: &Arguments) -> Screen {
-    let file = arguments.export.output.is_some();
-    let styles = match arguments.screen.color {
-        When::Auto => !file && output::styles(),
-        When::Always => true,
-        When::Never => false,
-    };
-    Screen { styles, pager: !arguments.screen.no_pager, full_names: arguments.screen.full_names }
-}
-
-fn options(arguments: &Arguments, suppressions: Suppressions, screen: &Screen) -> Options {
+fn options(arguments: &Arguments, suppressions: Suppressions, destination: &Destination<'_>) -> Options {
     Options {
         tables: arguments.shown.tables(),
         paths: arguments.paths.paths(),
         detail: arguments.shown.detail(),
         graph: arguments.paths.graph(),
         marks: arguments.shown.marks(),
-        order: arguments.shown.order().or(arguments.export.measure().map(Measure::order)),
+        order: arguments.shown.order(),
         limit: arguments.shown.limit,
         chains: arguments.reading.chains(),
         suppressions,
         show: arguments.reading.show(),
         by: arguments.several.by(),
-        page: if arguments.export.output.is_some() { Page::default() } else { screen.page() },
-        styles: screen.styles(),
+        source_directories: arguments.naming.source_directories.clone(),
+        page: destination.page(),
+        styles: destination.styles(),
     }
 }

@@ -8,11 +8,13 @@
 pub mod analysis;
 pub mod cli;
 pub mod command;
+mod destination;
 mod error;
 pub mod export;
 mod input;
 pub mod leak_check;
 mod output;
+mod pager;
 pub mod report;
 mod select;
 pub mod suppress;

@@ -1,5 +1,6 @@
 //! From profiles to what the tables say: data only, no drawing.
 
+pub mod annotation;
 pub mod bins;
 pub mod chains;
 pub mod code;

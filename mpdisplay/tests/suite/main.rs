@@ -7,3 +7,5 @@ mod command;
 mod exports;
 mod golden;
 mod leak_check;
+mod reading;
+mod terminal;
