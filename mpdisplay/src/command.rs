@@ -11,7 +11,7 @@ use crate::analysis::tree::Tree;
 use crate::cli::Arguments;
 use crate::destination::Destination;
 use crate::error::Error;
-use crate::export::{self, Format, Source};
+use crate::export::{self, Format, Measure, Source};
 use crate::input::{self, Inputs};
 use crate::leak_check::{Excess, Settings};
 use crate::report;
@@ -54,7 +54,9 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     let subject = Subject { parts: &parts, view: &view, leaks: &leaks };
     match &before {
         Some(before) => subject.compare(before, arguments, &options, &destination)?,
-        None if arguments.export.format() == Format::Text => subject.show(arguments, &options, &destination)?,
+        None if arguments.export.format() == Format::Text => {
+            subject.show(arguments, &options, &destination)?
+        }
         None => subject.export(arguments, &options, &destination)?,
     }
     settings.write_results(&profiles, &leaks)?;
@@ -74,13 +76,17 @@ struct Subject<'s> {
 }
 
 impl Subject<'_> {
-    fn show(&self, arguments: &Arguments, options: &Options, destination: &Destination<'_>) -> Result<(), Error> {
+    fn show(
+        &self,
+        arguments: &Arguments,
+        options: &Options,
+        destination: &Destination<'_>,
+    ) -> Result<(), Error> {
         let Subject { parts, view, leaks } = *self;
         if let Some(sources) = arguments.shown.sources() {
             let annotation = annotation(&view.tree, &sources, options)?;
-            return destination.put(|mut out| {
-                report::write_source(parts, view, &annotation, &sources, options, &mut out)
-            });
+            return destination
+                .put(|mut out| report::write_source(parts, view, &annotation, &sources, options, &mut out));
         }
         destination.put(|mut out| match (arguments.generation.format(), options.by) {
             (Some(format), _) => {
@@ -204,7 +210,7 @@ fn options(arguments: &Arguments, suppressions: Suppressions, destination: &Dest
         detail: arguments.shown.detail(),
         graph: arguments.paths.graph(),
         marks: arguments.shown.marks(),
-        order: arguments.shown.order(),
+        order: arguments.shown.order().or(arguments.export.measure().map(Measure::order)),
         limit: arguments.shown.limit,
         chains: arguments.reading.chains(),
         suppressions,

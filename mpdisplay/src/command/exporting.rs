@@ -47,9 +47,7 @@ pub(super) fn csv_table(arguments: &Arguments) -> Result<Option<Table>, Error> {
     let table = arguments.shown.single_table().map_err(Error::Usage)?;
     let chooses = arguments.reading.chains().chooses() || !arguments.several.tid.is_empty();
     if table == Some(Table::Bins) && chooses {
-        return Err(Error::Usage(
-            "sizes are recorded for whole processes only, not by thread or call chain",
-        ));
+        return Err(Error::Usage("sizes are recorded for whole processes only, not by thread or call chain"));
     }
     Ok(table)
 }
