@@ -1,6 +1,9 @@
 //! The call graph: an entry for each function, with its callers and what it called.
+//!
+//! Most of a page are lines of these entries, so they are written short: cells have no end tags, which HTML allows, and
+//! their look comes from their place in the line (`templates/style.css`).
 
-use super::{Page, bar, cell, left_out, percent, sum, text};
+use super::{Page, left_out, percent, sum, text};
 use crate::analysis::graph::{Entry, Line, Lines, Subject};
 use crate::analysis::tally::{Tally, Usage};
 use crate::export::number::grouped;
@@ -9,14 +12,12 @@ use std::io::{self, Write};
 
 /// Callers of an entry, and callees, that have a line of their own.
 const LINES: usize = 24;
-/// The columns' widths.
-const COLUMNS: &str = "<colgroup><col class=\"c1\"><col class=\"c2\"><col class=\"c3\"><col class=\"c4\"><col class=\"c5\"><col></colgroup>";
 
 pub(super) fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "<div class=\"entries\"><table class=\"head\">{COLUMNS}<thead><tr><th class=\"n\">bytes</th><th class=\"n\">%</th>\
-         <th>sizes s m l x</th><th class=\"n\">kept</th><th class=\"n\">objects</th><th>function [index]</th></tr></thead></table>"
+        "<div class=\"entries\"><table class=\"head\"><thead><tr><th>bytes</th><th>%</th>\
+         <th>sizes s m l x</th><th>kept</th><th>objects</th><th>function [index]</th></tr></thead></table>"
     )?;
     let (mut shown, mut rest) = (0, Usage::default());
     for (index, entry) in rows::entries(page.source, &page.graph) {
@@ -33,7 +34,7 @@ pub(super) fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn entry(page: &Page<'_>, index: u32, entry: &Entry, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "<section class=\"e\" id=\"g{index}\"><table>{COLUMNS}<tbody>")?;
+    writeln!(out, "<section class=e id=g{index}><table><tbody>")?;
     if let Subject::Cycle(cycle) = entry.subject {
         members(page, cycle, &entry.own, out)?;
     }
@@ -47,36 +48,34 @@ fn entry(page: &Page<'_>, index: u32, entry: &Entry, out: &mut dyn Write) -> io:
     };
     writeln!(
         out,
-        "<tr class=\"self\">{}<td class=\"n\">{}</td>{}{}<td class=\"n\">{}{recurring}</td>\
-         <td class=\"name\">{} <span class=\"at\">[{index}]{itself}</span></td></tr>",
-        bar(total.usage.bytes, page.total.bytes, "", ""),
+        "<tr class=self><td class=b style=--p:{}>{}<td>{}<td>{}{}<td>{}{recurring}<td class=name>{} <i>[{index}]{itself}</i>",
+        percent(total.usage.bytes, page.total.bytes),
+        grouped(total.usage.bytes),
         percent(total.usage.bytes, page.total.bytes),
         sizes(total),
-        cell(total.usage.kept_bytes(), "", ""),
+        number(total.usage.kept_bytes()),
         grouped(entry.called),
         text(&page.graph.name(page.source.tree(), entry.subject))
     )?;
     lines(page, &entry.descendents, out)?;
-    writeln!(out, "</tbody></table></section>")
+    writeln!(out, "</table></section>")
 }
 
 /// A bar of the shares of the size categories.
 fn sizes(tally: &Tally) -> String {
     let whole = tally.usage.bytes;
     if whole == 0 {
-        return "<td></td>".into();
+        return String::new();
     }
     let [s, m, l, x] = tally.bytes;
     let upto = |bytes: u64| percent(bytes.min(whole), whole);
     let [first, second, third] = [s, s.saturating_add(m), s.saturating_add(m).saturating_add(l)].map(upto);
-    let share = |bytes| percent(bytes, whole);
-    format!(
-        "<td><i class=\"sz\" style=\"--a:{first};--b:{second};--d:{third}\" title=\"s {} %, m {} %, l {} %, x {} %\"></i></td>",
-        share(s),
-        share(m),
-        share(l),
-        share(x)
-    )
+    let shares: Vec<String> = [("s", s), ("m", m), ("l", l), ("x", x)]
+        .into_iter()
+        .filter(|&(_, bytes)| bytes > 0)
+        .map(|(category, bytes)| format!("{category} {} %", percent(bytes, whole)))
+        .collect();
+    format!("<s style=--a:{first};--b:{second};--d:{third} title=\"{}\"></s>", shares.join(", "))
 }
 
 /// Callers or callees.
@@ -99,11 +98,7 @@ fn line(page: &Page<'_>, line: &Line, lines: &Lines, out: &mut dyn Write) -> io:
     let objects = format!("{}/{}", grouped(line.tally.usage.allocs), grouped(line.of_allocs));
     let name = function(page, line.function);
     if line.within_cycle {
-        return writeln!(
-            out,
-            "<tr><td class=\"n\">*</td><td class=\"n\">*</td><td></td><td class=\"n\">*</td><td class=\"n\">{objects}</td>\
-             <td class=\"name\">{name}</td></tr>"
-        );
+        return writeln!(out, "<tr><td>*<td>*<td><td>*<td>{objects}<td class=name>{name}");
     }
     row(&line.tally, lines.whole, &objects, &name, out)
 }
@@ -111,20 +106,23 @@ fn line(page: &Page<'_>, line: &Line, lines: &Lines, out: &mut dyn Write) -> io:
 fn row(tally: &Tally, whole: u64, objects: &str, name: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "<tr>{}<td class=\"n\">{}</td>{}{}<td class=\"n\">{objects}</td><td class=\"name\">{name}</td></tr>",
-        cell(tally.usage.bytes, "", ""),
+        "<tr>{}<td>{}<td>{}{}<td>{objects}<td class=name>{name}",
+        number(tally.usage.bytes),
         percent(tally.usage.bytes, whole),
         sizes(tally),
-        cell(tally.usage.kept_bytes(), "", "")
+        number(tally.usage.kept_bytes())
     )
+}
+
+/// A cell with a number.
+fn number(value: u64) -> String {
+    if value == 0 { "<td class=z>0".into() } else { format!("<td>{}", grouped(value)) }
 }
 
 /// A function that leads to its entry, with its index.
 fn function(page: &Page<'_>, function: u32) -> String {
     let name = page.graph.name(page.source.tree(), Subject::Function(function));
-    let index = page
-        .entry_of(function)
-        .map_or(String::new(), |index| format!(" <span class=\"at\">[{index}]</span>"));
+    let index = page.entry_of(function).map_or(String::new(), |index| format!(" <i>[{index}]</i>"));
     format!("{}{index}", page.link(function, &name))
 }
 
@@ -132,7 +130,7 @@ fn function(page: &Page<'_>, function: u32) -> String {
 fn members(page: &Page<'_>, cycle: u32, own: &Tally, out: &mut dyn Write) -> io::Result<()> {
     let members = &page.graph.cycles[cycle as usize].members;
     for (member, tally) in members.iter().take(LINES) {
-        let name = format!("{} <span class=\"at\">member</span>", function(page, *member));
+        let name = format!("{} <i>member</i>", function(page, *member));
         row(tally, own.usage.bytes, &grouped(tally.usage.allocs), &name, out)?;
     }
     if members.len() > LINES {

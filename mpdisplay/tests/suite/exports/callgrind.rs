@@ -24,7 +24,12 @@ fn functions_have_what_they_allocated() {
     let recorded = Recorded::new(&widgets());
     let Some(text) = annotated(&recorded, &[], &[]) else { return };
     assert!(text.contains("Events recorded:  Bytes Objects KeptBytes KeptObjects"), "{text}");
-    let sums: Vec<&str> = text.lines().find(|line| line.ends_with("  PROGRAM TOTALS")).expect("sums").split_whitespace().collect();
+    let sums: Vec<&str> = text
+        .lines()
+        .find(|line| line.ends_with("  PROGRAM TOTALS"))
+        .expect("sums")
+        .split_whitespace()
+        .collect();
     assert_eq!(sums[..4], ["2,040,000", "10,000", "1,023,876", "5,019"]);
     assert_eq!(numbers(&text, "make_widget"), [2_040_000, 10_000, 1_023_876, 5019]);
     let Some(text) = annotated(&recorded, &[], &["--inclusive=yes"]) else { return };

@@ -29,8 +29,8 @@ fn the_tables_are_part_of_the_page() {
     assert!(page.contains(bin), "{page}");
     assert!(page.contains("<td class=\"name\">widget</td>"), "{page}");
     assert!(page.contains("<td class=\"name\"><a href=\"#g1\">make_widget</a></td>"), "{page}");
-    let entry = "make_red_widget <span class=\"at\">[2]</span>";
-    assert!(page.contains("<section class=\"e\" id=\"g2\">") && page.contains(entry), "{page}");
+    let entry = "make_red_widget <i>[2]</i>";
+    assert!(page.contains("<section class=e id=g2>") && page.contains(entry), "{page}");
     assert!(page.contains("title=\"193 to 208 bytes: 10,000, 5,019 of these kept\""), "{page}");
 }
 
