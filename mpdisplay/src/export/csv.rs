@@ -91,7 +91,7 @@ fn titles(groups: &[&[&str]], out: &mut Out<'_>) -> io::Result<()> {
 fn leaks(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
     titles(&[&USAGE, &["path"]], out)?;
     let (rows, notes) = rows::leaks(source);
-    for row in rows {
+    for row in rows.iter().take(rows::limit(source)) {
         Row::default().usage(&row.usage).text(&row.path.to_string()).write(out)?;
     }
     Ok(notes)
@@ -100,7 +100,7 @@ fn leaks(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
 fn bins(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
     titles(&[&["size_from", "size_to"], &USAGE, &["types"]], out)?;
     let bins = rows::bins(source).unwrap_or_default();
-    for row in bins.rows.iter().chain([&bins.larger]) {
+    for row in bins.rows.iter().take(rows::limit(source)).chain([&bins.larger]) {
         let from = row.size.unwrap_or(LAST_BIN + 1);
         let size = Row::default().number(from).maybe(row.size);
         size.usage(&row.usage).text(&row.types.join("; ")).write(out)?;
@@ -112,7 +112,7 @@ fn direct(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
     let bytes = ["bytes_s", "bytes_m", "bytes_l", "bytes_x"];
     let kept = ["kept_bytes_s", "kept_bytes_m", "kept_bytes_l", "kept_bytes_x"];
     titles(&[&FUNCTION, &USAGE, &bytes, &kept], out)?;
-    for row in rows::direct(source).rows {
+    for row in rows::direct(source).rows.into_iter().take(rows::limit(source)) {
         let function = Row::default().function(&source.tree().functions[row.function]);
         function.usage(&row.own.usage).numbers(&row.own.bytes).numbers(&row.kept).write(out)?;
     }
@@ -126,7 +126,7 @@ fn graph(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
     let bytes = ["bytes_s", "bytes_m", "bytes_l", "bytes_x"];
     let more = ["own_allocs", "own_bytes", "called", "recurring", "of_allocs", "within_cycle"];
     titles(&[&["entry", "relation", "index", "name"], &USAGE, &bytes, &more], out)?;
-    for (index, entry) in rows::entries(source, &graph) {
+    for (index, entry) in rows::entries(source, &graph).into_iter().take(rows::limit(source)) {
         let rows = GraphRows { tree: source.tree(), graph: &graph, index, entry };
         rows.write(out)?;
     }

@@ -25,7 +25,7 @@ const MARK: &str = "<!--@";
 const MARK_END: &str = "-->";
 
 /// Rows of a table and entries of the call graph, where no other limit is asked for.
-const ROWS: usize = 1500;
+const ROWS: usize = 1000;
 
 pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> io::Result<Vec<String>> {
     let page = Page::new(source);

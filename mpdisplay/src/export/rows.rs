@@ -1,5 +1,5 @@
-//! The rows of the tables in the order asked for, for forms that hold numbers and no drawing. None is left out but
-//! over a limit that was asked for.
+//! The rows of the tables in the order asked for, for forms that hold numbers and no drawing: all of them. How many
+//! are written is for the form to say, which may sum up the others; see [`limit`].
 
 use super::{Source, chains};
 use crate::analysis::bins::Bins;
@@ -42,7 +42,6 @@ pub(super) fn leaks(source: &Source<'_>) -> (Vec<LeakRow>, Vec<String>) {
     let mut rows: Vec<LeakRow> = leaks.rows.iter().map(row).collect();
     let rank = |row: &LeakRow| rank(options.order, &row.usage, row.usage.kept_bytes());
     rows.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.path.cmp(&b.path)));
-    rows.truncate(limit(source));
     (rows, chains::note(cut))
 }
 
@@ -53,7 +52,6 @@ pub(super) fn bins(source: &Source<'_>) -> Option<Bins> {
         None | Some(Order::Name) => {}
         order => bins.rows.sort_by_key(|row| (rank(order, &row.usage, 0), row.size)),
     }
-    bins.rows.truncate(limit(source));
     Some(bins)
 }
 
@@ -68,7 +66,6 @@ pub(super) fn direct(source: &Source<'_>) -> Direct {
             row.function,
         )
     });
-    direct.rows.truncate(limit(source));
     direct
 }
 
@@ -80,10 +77,10 @@ pub(super) fn entries<'g>(source: &Source<'_>, graph: &'g Graph) -> Vec<(u32, &'
     } else if source.options.order.is_some() {
         entries.sort_by_key(|(index, entry)| (rank(source.options.order, &entry.through, 0), *index));
     }
-    entries.truncate(limit(source));
     entries
 }
 
-fn limit(source: &Source<'_>) -> usize {
+/// Rows of a table at most, as was asked for.
+pub(super) fn limit(source: &Source<'_>) -> usize {
     source.options.limit.unwrap_or(usize::MAX)
 }

@@ -96,13 +96,17 @@ pub(super) fn bins(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
         );
     };
     head(&["size", "objects", "bytes", "-freed", "bytes kept"], "types", out)?;
-    for row in bins.rows.iter().chain([&bins.larger]) {
+    let limit = rows::limit(page.source);
+    for row in bins.rows.iter().take(limit).chain([&bins.larger]) {
         let size = row.size.map_or_else(|| "&gt; 1,024".into(), grouped);
         bin(page, row, &size, out)?;
     }
     writeln!(out, "</tbody><tfoot>")?;
     bin(page, &BinRow { usage: bins.total, ..BinRow::default() }, "all", out)?;
-    writeln!(out, "</tfoot></table></div>")
+    writeln!(out, "</tfoot></table></div>")?;
+    let mut rest = Usage::default();
+    bins.rows.iter().skip(limit).for_each(|row| rest += row.usage);
+    left_out(bins.rows.len().saturating_sub(limit), "size", &sum(&rest), out)
 }
 
 fn bin(page: &Page<'_>, row: &BinRow, size: &str, out: &mut dyn Write) -> io::Result<()> {

@@ -21,24 +21,25 @@ pub(super) struct Tables<'a> {
 
 impl Serialize for Tables<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let tables = self.source.options.tables;
+        let (tables, limit) = (self.source.options.tables, rows::limit(self.source));
         let mut map = serializer.serialize_map(None)?;
         if tables.leaks {
             let (rows, notes) = rows::leaks(self.source);
             self.notes.borrow_mut().extend(notes);
-            map.serialize_entry("leaks", &list(|| rows.iter().map(Leak::new)))?;
+            map.serialize_entry("leaks", &list(|| rows.iter().take(limit).map(Leak::new)))?;
             let suppressed = &self.source.leaks.suppressed;
             map.serialize_entry("suppressed", &list(|| suppressed.iter().map(SuppressedLeak::new)))?;
         }
         if tables.bins {
             let bins = rows::bins(self.source);
-            let rows =
-                bins.as_ref().map(|bins| list(|| bins.rows.iter().chain([&bins.larger]).map(Bin::new)));
+            let rows = bins
+                .as_ref()
+                .map(|bins| list(|| bins.rows.iter().take(limit).chain([&bins.larger]).map(Bin::new)));
             map.serialize_entry("bins", &rows)?;
         }
         if tables.direct {
             let direct = rows::direct(self.source);
-            map.serialize_entry("direct", &list(|| direct.rows.iter().map(Direct::new)))?;
+            map.serialize_entry("direct", &list(|| direct.rows.iter().take(limit).map(Direct::new)))?;
         }
         if tables.graph {
             map.serialize_entry("graph", &GraphTable { source: self.source })?;
@@ -155,7 +156,9 @@ impl Serialize for GraphTable<'_> {
         let context = Context { tree: self.source.tree(), graph: &graph };
         map.serialize_entry(
             "entries",
-            &list(|| entries.iter().map(|&(index, of)| context.entry(index, of))),
+            &list(|| {
+                entries.iter().take(rows::limit(self.source)).map(|&(index, of)| context.entry(index, of))
+            }),
         )?;
         map.end()
     }

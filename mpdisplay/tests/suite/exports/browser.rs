@@ -99,7 +99,7 @@ fn the_flame_graph_zooms_and_highlights_and_leads_to_the_call_graph() {
         seen.zoomed = boxes();
         seen.status = status();
         seen.link = root.querySelector('.status a').getAttribute('href');
-        seen.target = document.querySelector(seen.link + ' .self .name').textContent;
+        seen.target = document.querySelector(seen.link + ' .self .name').textContent.trim();
         [...root.querySelectorAll('.group button')].find(button => button.textContent === 'Objects kept').click();
         seen.kept = status();
         root.querySelector('.tools button:last-child').click();

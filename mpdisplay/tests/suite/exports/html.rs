@@ -76,8 +76,8 @@ fn large_profiles_have_pages_of_limited_size() {
     let recorded = Recorded::new(&builder.build());
     let page = recorded.text(&["--format", "html"]);
     assert!(page.len() < 4_000_000, "{} bytes", page.len());
-    assert!(page.contains("<p class=\"note\">Left out: 28500 paths, "), "leaks");
-    assert!(page.contains("<p class=\"note\">Left out: 31501 functions, which allocated "), "the call graph");
+    assert!(page.contains("<p class=\"note\">Left out: 29000 paths, "), "leaks");
+    assert!(page.contains("<p class=\"note\">Left out: 32001 functions, which allocated "), "the call graph");
     let less = recorded.text(&["--format", "html", "--limit", "10"]);
     assert!(less.contains("<p class=\"note\">Left out: 29990 functions, "), "direct allocation");
     assert!(Recorded::new(&deep()).text(&["--format", "html"]).len() < 1_000_000);
