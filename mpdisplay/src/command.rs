@@ -106,8 +106,8 @@ impl Subject<'_> {
     ) -> Result<(), Error> {
         let Subject { parts, view, leaks } = *self;
         let measure = arguments.export.measure().unwrap_or_default();
-        let table = exporting::csv_table(arguments)?;
-        let source = Source { parts, view, leaks, options, measure, table };
+        let csv_rows = exporting::csv_rows(arguments)?;
+        let source = Source { parts, view, leaks, options, measure, csv_rows };
         let mut notes = Vec::new();
         destination.put(|out| {
             notes = export::write(arguments.export.format(), &source, out)?;
@@ -216,6 +216,8 @@ fn options(arguments: &Arguments, suppressions: Suppressions, destination: &Dest
         suppressions,
         show: arguments.reading.show(),
         by: arguments.several.by(),
+        at_peak: false,
+        clock: arguments.shown.clock(),
         source_directories: arguments.naming.source_directories.clone(),
         page: destination.page(),
         styles: destination.styles(),

@@ -1,8 +1,8 @@
 //! Which options go with the forms that other programs read.
 
-use crate::cli::{Arguments, Table};
+use crate::cli::Arguments;
 use crate::error::Error;
-use crate::export::Format;
+use crate::export::{CsvRows, Format};
 use crate::report::options::By;
 use std::io::{self, IsTerminal};
 
@@ -33,21 +33,21 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), Error> {
     if format.is_binary() && arguments.export.output.is_none() && io::stdout().is_terminal() {
         return refused("this format is no text: use -o FILE");
     }
-    csv_table(arguments).map(drop)
+    csv_rows(arguments).map(drop)
 }
 
-/// The table that CSV is to hold; `None` for call chains.
+/// What CSV is to have rows of.
 ///
 /// # Errors
 /// Where several are named, and where the one named has no rows of the chosen part.
-pub(super) fn csv_table(arguments: &Arguments) -> Result<Option<Table>, Error> {
+pub(super) fn csv_rows(arguments: &Arguments) -> Result<CsvRows, Error> {
     if arguments.export.format() != Format::Csv {
-        return Ok(None);
+        return Ok(CsvRows::default());
     }
-    let table = arguments.shown.single_table().map_err(Error::Usage)?;
+    let rows = arguments.shown.csv_rows().map_err(Error::Usage)?;
     let chooses = arguments.reading.chains().chooses() || !arguments.several.tid.is_empty();
-    if table == Some(Table::Bins) && chooses {
+    if rows == CsvRows::Bins && chooses {
         return Err(Error::Usage("sizes are recorded for whole processes only, not by thread or call chain"));
     }
-    Ok(table)
+    Ok(rows)
 }

@@ -1,12 +1,11 @@
 //! One table, or all call chains, as comma-separated values (RFC 4180): a line of titles, then the rows. All of them,
 //! with whole numbers only: shares can be computed from them.
 
-use super::{Source, chains, rows};
+use super::{CsvRows, Source, chains, rows};
 use crate::analysis::functions::{Function, TRUNCATED};
 use crate::analysis::graph::{Entry, Graph, Line, Subject};
 use crate::analysis::tally::{Tally, Usage};
 use crate::analysis::tree::{Count, Tree};
-use crate::cli::Table;
 use crate::report::options::Order;
 use crate::report::rows::rank;
 use csv::{Terminator, Writer, WriterBuilder};
@@ -17,12 +16,12 @@ type Out<'a> = Writer<&'a mut dyn Write>;
 
 pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> io::Result<Vec<String>> {
     let mut csv = WriterBuilder::new().flexible(false).terminator(Terminator::CRLF).from_writer(out);
-    let notes = match source.table {
-        None => contexts(source, &mut csv)?,
-        Some(Table::Leaks) => leaks(source, &mut csv)?,
-        Some(Table::Bins) => bins(source, &mut csv)?,
-        Some(Table::Direct) => direct(source, &mut csv)?,
-        Some(Table::Graph) => graph(source, &mut csv)?,
+    let notes = match source.csv_rows {
+        CsvRows::Chains => contexts(source, &mut csv)?,
+        CsvRows::Leaks => leaks(source, &mut csv)?,
+        CsvRows::Bins => bins(source, &mut csv)?,
+        CsvRows::Direct => direct(source, &mut csv)?,
+        CsvRows::Graph => graph(source, &mut csv)?,
     };
     csv.flush()?;
     Ok(notes)

@@ -24,7 +24,6 @@ pub use measure::Measure;
 use crate::analysis::leaks::Leaks;
 use crate::analysis::part::Part;
 use crate::analysis::tree::Tree;
-use crate::cli::Table;
 use crate::report::options::Options;
 use crate::report::view::View;
 use mprof_format::model::Profile;
@@ -61,6 +60,22 @@ impl Format {
     }
 }
 
+/// What a file of comma-separated values has rows of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CsvRows {
+    /// All call chains.
+    #[default]
+    Chains,
+    /// The leaks.
+    Leaks,
+    /// The bins.
+    Bins,
+    /// Direct allocation.
+    Direct,
+    /// The call graph.
+    Graph,
+}
+
 /// What is written.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
@@ -74,8 +89,8 @@ pub struct Source<'a> {
     pub options: &'a Options,
     /// What is shown, or shown first.
     pub measure: Measure,
-    /// The table that CSV holds; `None` for call chains.
-    pub table: Option<Table>,
+    /// What CSV has rows of.
+    pub csv_rows: CsvRows,
 }
 
 impl<'a> Source<'a> {

@@ -5,12 +5,46 @@ use super::{Recorded, hostile, widgets};
 use crate::builder::ProfileBuilder;
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 use std::process::Command;
+use std::sync::LazyLock;
+use tempfile::TempDir;
 
-const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+/// What the browser makes of a page; `None` where it does not start, or not in time.
+fn dom(browser: &str, address: &str, settings: &Path, flags: &[&str]) -> Option<String> {
+    let mut command = Command::new("timeout");
+    command.args(["120", browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]);
+    command.args([
+        "--disable-background-networking",
+        "--no-first-run",
+        "--virtual-time-budget=5000",
+        "--dump-dom",
+    ]);
+    command.arg(format!("--user-data-dir={}", settings.display()));
+    let output = command.args(flags).arg(address).env("HOME", settings).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// A browser that shows pages here. It is tried with a small one first: in some containers it is there and cannot run.
+fn browser() -> Option<&'static str> {
+    static BROWSER: LazyLock<Option<&str>> = LazyLock::new(|| {
+        let folder = TempDir::new().expect("a folder");
+        let starts = |browser: &&str| {
+            dom(browser, "data:text/html,<p>it%20runs", folder.path(), &[])
+                .is_some_and(|dom| dom.contains("it runs"))
+        };
+        let found = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(starts);
+        if found.is_none() {
+            let _ = writeln!(std::io::stderr(), "SKIPPED: chromium is not installed, or does not run here");
+        }
+        found
+    });
+    *BROWSER
+}
 
 /// What `script`, which fills `seen`, sees on the page; `None` where there is no browser.
 fn look(recorded: &Recorded, arguments: &[&str], flags: &[&str], script: &str) -> Option<serde_json::Value> {
+    let browser = browser()?;
     let page = recorded.text(&[&["--format", "html"], arguments].concat());
     let probe = format!(
         "<script>const seen = {{}};\ntry {{ {script} }} catch (error) {{ seen.error = String(error); }}\n\
@@ -19,26 +53,14 @@ fn look(recorded: &Recorded, arguments: &[&str], flags: &[&str], script: &str) -
     );
     let path = recorded.folder.path().join("page.html");
     fs::write(&path, page.replace("</body>", &probe)).expect("the page is written");
-    let settings = recorded.folder.path().join("browser");
     let address = format!("file://{}", path.display());
-    for browser in BROWSERS {
-        let mut command = Command::new(browser);
-        command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]);
-        command.args(["--no-first-run", "--virtual-time-budget=5000", "--dump-dom"]);
-        command.arg(format!("--user-data-dir={}", settings.display()));
-        command.args(flags).arg(&address).env("HOME", recorded.folder.path());
-        let Ok(output) = command.output() else { continue };
-        let dom = String::from_utf8_lossy(&output.stdout).into_owned();
-        let (_, rest) =
-            dom.split_once("<pre id=\"seen\">").unwrap_or_else(|| panic!("nothing seen: {output:?}"));
-        let (seen, _) = rest.split_once("</pre>").expect("the end of what was seen");
-        let seen = seen.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-        let seen: serde_json::Value = serde_json::from_str(&seen).expect("JSON");
-        assert_eq!(seen.get("error"), None, "{seen}");
-        return Some(seen);
-    }
-    let _ = writeln!(std::io::stderr(), "SKIPPED: chromium is not installed");
-    None
+    let dom = dom(browser, &address, &recorded.folder.path().join("browser"), flags).expect("it ran before");
+    let (_, rest) = dom.split_once("<pre id=\"seen\">").unwrap_or_else(|| panic!("nothing seen: {dom}"));
+    let (seen, _) = rest.split_once("</pre>").expect("the end of what was seen");
+    let seen = seen.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    let seen: serde_json::Value = serde_json::from_str(&seen).expect("JSON");
+    assert_eq!(seen.get("error"), None, "{seen}");
+    Some(seen)
 }
 
 /// Functions with kept bytes that fall from a to d, and freed ones that rise.
