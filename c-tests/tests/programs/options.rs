@@ -31,7 +31,8 @@ fn max_contexts() {
 /// A process that is watched takes another way through the hooks; the counts are the same.
 #[test]
 fn watched() {
-    let program = Program::c("widgets").prints("");
+    // Births take 16 bytes more than the header.
+    let program = Program::c("widgets").prints("").numbers_counted();
     let watched = program.env("MPROF_LIFETIMES", "1").env("MPROF_USABLE", "1").env("MPROF_SNAPSHOTS", "10");
     watched.check(|run| {
         let facts = run.facts();

@@ -2,7 +2,7 @@
 //! the snapshots.
 //!
 //! A point's number of bytes is the most that it stands for, so that the peak is in the curve. Times are those of `--time-unit`;
-//! `i` counts allocations, where massif counts instructions. Call sites have no addresses here: they are 0.
+//! `i` counts allocations, where massif counts instructions. Addresses are those in the modules' files.
 
 use super::Source;
 use crate::analysis::curve::{Clock, thinned};
@@ -34,7 +34,8 @@ pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> io::Result<Vec<
             None => writeln!(out, "heap_tree=empty")?,
             Some(detail) => {
                 writeln!(out, "heap_tree={}", if detail == Detail::Peak { "peak" } else { "detailed" })?;
-                Drawing { tree: source.tree(), whole: moment.bytes, out }.write(&alive(source.tree(), detail))?;
+                Drawing { tree: source.tree(), whole: moment.bytes, out }
+                    .write(&alive(source.tree(), detail))?;
             }
         }
     }
@@ -175,10 +176,8 @@ impl Drawing<'_> {
         let lines = shown.len() + usize::from(!small.is_empty());
         writeln!(self.out, "{:depth$}n{lines}: {bytes} {name}", "")?;
         for (name, (bytes, nodes)) in &shown {
-            let callers: Vec<(Option<u32>, u64)> = nodes
-                .iter()
-                .map(|&(node, bytes)| (self.tree.nodes[node as usize].parent, bytes))
-                .collect();
+            let callers: Vec<(Option<u32>, u64)> =
+                nodes.iter().map(|&(node, bytes)| (self.tree.nodes[node as usize].parent, bytes)).collect();
             self.level(depth + 1, *bytes, name, &callers)?;
         }
         if small.is_empty() {
@@ -201,9 +200,10 @@ fn label(tree: &Tree, node: u32) -> String {
     let place = match node.site.known_line() {
         Some((file, line)) => format!("{}:{line}", base_name(&tree.files[file as usize])),
         None => match node.module {
-            Some(module) => format!("in {}", tree.modules[module as usize]),
+            Some(module) => format!("in {}", tree.modules[module as usize].path),
             None => "in ???".into(),
         },
     };
-    format!("0x0: {} ({place})", function.name)
+    let address = node.code.map_or(0, |code| tree.places[code as usize].address);
+    format!("0x{address:X}: {} ({place})", function.name)
 }

@@ -3,9 +3,8 @@
 
 use super::{Page, bar, cell, left_out, linked_path, percent, text};
 use crate::analysis::curve::{Clock, Column, columns, thinned};
-use crate::analysis::leaks::path_keys;
+use crate::analysis::leaks::{path_keys, path_to};
 use crate::analysis::past::pasts;
-use crate::analysis::past::paths_of;
 use crate::export::number::{bytes, grouped, short};
 use crate::report::peak::describe;
 use crate::report::time;
@@ -104,7 +103,8 @@ impl<'h> Course<'h> {
 
     /// The outline of the area below the curve.
     fn path(&self) -> String {
-        let place = |value: u64, whole: u64, size: u64| u128::from(value) * u128::from(size) / u128::from(whole);
+        let place =
+            |value: u64, whole: u64, size: u64| u128::from(value) * u128::from(size) / u128::from(whole);
         let mut path = format!("M0 {HEIGHT}");
         for point in &self.points {
             let x = place(self.clock.of(point).min(self.end), self.end, WIDTH);
@@ -224,7 +224,7 @@ fn snapshots(page: &Page<'_>, history: &History, out: &mut dyn Write) -> io::Res
                 "<tr>{}{}<td class=\"name\">{}</td></tr>",
                 bar(bytes, totals.live_bytes, "", " kept"),
                 cell(objects, "objects ", ""),
-                linked_path(page, &paths_of(tree, node, options), node)
+                linked_path(page, &path_to(tree, node, options), node)
             )?;
         }
         writeln!(out, "</tbody></table>")?;
@@ -255,7 +255,7 @@ pub(super) fn peak(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     super::tables::head(&["bytes", "-%", "objects"], "path", out)?;
     let limit = page.limit();
     for &(node, objects, bytes) in rows.iter().take(limit) {
-        let path = paths_of(tree, node, page.source.options.paths);
+        let path = path_to(tree, node, page.source.options.paths);
         writeln!(
             out,
             "<tr>{}<td class=\"n pct opt\">{}</td>{}<td class=\"name\">{}</td></tr>",

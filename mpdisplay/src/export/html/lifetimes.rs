@@ -26,7 +26,11 @@ pub(super) fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     histogram(&all, out)?;
     let mut rows = by_path(tree, page.source.options.paths, |past| past.lifetimes.as_deref());
     rows.sort_by_key(|row| (Reverse(row.sum.young_bytes), Reverse(row.sum.objects()), row.node));
-    super::tables::head(&["bytes died young", "-%", "objects", "-temporary", "all freed", "-mean age"], "path", out)?;
+    super::tables::head(
+        &["bytes died young", "-%", "objects", "-temporary", "all freed", "-mean age"],
+        "path",
+        out,
+    )?;
     let limit = page.limit();
     for row in rows.iter().take(limit) {
         let sum = &row.sum;
