@@ -16,6 +16,7 @@ use crate::arena::{Array, Zeroable};
 use crate::location::{FrameKey, Location};
 use crate::modules;
 use crate::reference::Trace;
+use crate::stack_bounds::StackBounds;
 use crate::sys::PAGE;
 use crate::tree::{NO_NODE, Tree};
 use crate::unwind::cache::{RuleCache, Slot};
@@ -59,36 +60,22 @@ pub enum End {
     General,
 }
 
-/// Where it is known to be safe to read the stack by a doubtful frame pointer.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct StackBounds {
-    /// Lowest address; the part below it down to the stack pointer is not known to be of the same stack.
-    pub low: usize,
-    /// First address after it.
-    pub high: usize,
-}
-
-// SAFETY: integers.
-unsafe impl Zeroable for StackBounds {}
-
-impl StackBounds {
-    /// Whether the 16 bytes at `address` can be read in a frame whose stack pointer is `sp`.
-    fn allow(&self, sp: usize, address: usize) -> bool {
-        let Some(end) = address.checked_add(16) else { return false };
-        let known = self.low <= sp && sp < self.high && end <= self.high;
-        address >= sp && address.is_multiple_of(8) && (known || end <= (sp | (PAGE - 1)) + 1)
-    }
-}
-
 /// One step outward.
 enum Next {
     Caller(State),
+    /// A caller that a signal interrupted: its stack may be any other.
+    Interrupted(State),
+    /// A caller found by the frame pointer of code without unwind information: it may be none.
+    Doubtful(State),
     End(End),
 }
 
+/// Signal frames in one chain at most. More are a stack that leads round in circles.
+const SIGNALS: u32 = 64;
+
 /// Applies a rule to a state.
 #[inline(always)]
-fn step(rule: PackedRule, state: State, bounds: &StackBounds) -> Next {
+fn step(rule: PackedRule, state: State, bounds: &mut StackBounds) -> Next {
     if rule.kind() == PackedRule::STACK_POINTER {
         // The common case, without a test more than it needs.
         let cfa = state.sp.wrapping_add_signed(rule.first());
@@ -116,7 +103,7 @@ fn arrive(pc: usize, sp: usize, bp: usize, callee_sp: usize) -> Next {
 }
 
 #[inline(never)]
-fn step_uncommon(rule: PackedRule, state: State, bounds: &StackBounds) -> Next {
+fn step_uncommon(rule: PackedRule, state: State, bounds: &mut StackBounds) -> Next {
     let saved = match Rule::from(rule) {
         Rule::End => return Next::End(End::Complete),
         Rule::General => return Next::End(End::General),
@@ -126,14 +113,14 @@ fn step_uncommon(rule: PackedRule, state: State, bounds: &StackBounds) -> Next {
     // SAFETY: the frame is live, and these are the words of its own that its rule names.
     let (pc, bp) = unsafe { (read_word(saved.pc), saved.bp.map_or(state.bp, |bp| read_word(bp))) };
     match saved.sp {
-        CallerSp::Is(sp) => {
-            if Rule::from(rule) == Rule::None && !may_be_code(pc, state.location) {
-                return Next::End(End::Unknown);
-            }
-            arrive(pc, sp, bp, state.sp)
-        }
+        CallerSp::Is(sp) if Rule::from(rule) == Rule::None => match arrive(pc, sp, bp, state.sp) {
+            Next::Caller(_) if !may_be_code(pc, state.location) => Next::End(End::Unknown),
+            Next::Caller(caller) => Next::Doubtful(caller),
+            end => end,
+        },
+        CallerSp::Is(sp) => arrive(pc, sp, bp, state.sp),
         CallerSp::ReadFrom(_, sp) if pc != 0 && Rule::from(rule).is_signal() => {
-            Next::Caller(State { location: Location::interrupted_at(pc), sp, bp })
+            Next::Interrupted(State { location: Location::interrupted_at(pc), sp, bp })
         }
         CallerSp::ReadFrom(_, sp) => arrive(pc, sp, bp, state.sp),
     }
@@ -159,7 +146,7 @@ enum CallerSp {
 
 /// Where a frame with this rule keeps its caller's state. `None` where the frame pointer is needed and is not in
 /// line with the stack, so that nothing can be read by it.
-fn saved_state(rule: Rule, state: State, bounds: &StackBounds) -> Option<SavedState> {
+fn saved_state(rule: Rule, state: State, bounds: &mut StackBounds) -> Option<SavedState> {
     let at = |base: usize, offset: i32| base.wrapping_add_signed(offset as isize);
     let bp_in_line = state.bp.is_multiple_of(8) && state.bp >= state.sp.wrapping_sub(PAGE);
     let above = |cfa: usize| cfa > state.sp && cfa.is_multiple_of(8);
@@ -189,11 +176,29 @@ fn saved_state(rule: Rule, state: State, bounds: &StackBounds) -> Option<SavedSt
             let sp = unsafe { read_word(word) };
             Some(SavedState { pc: word + 8, bp: Some(at(state.sp, bp)), sp: CallerSp::ReadFrom(word, sp) })
         }
-        Rule::None if bounds.allow(state.sp, state.bp) => {
+        Rule::None if bounds.allow(state.sp, state.bp, 16) => {
             Some(SavedState { pc: state.bp + 8, bp: Some(state.bp), sp: CallerSp::Is(state.bp + 16) })
         }
         _ => None,
     }
+}
+
+/// [`step`] for a frame that was found through code without unwind information: it may be no frame at all, so
+/// nothing is read but what is certainly stack.
+#[cold]
+fn step_in_doubt(rule: PackedRule, state: State, bounds: &mut StackBounds) -> Next {
+    let saved = match Rule::from(rule) {
+        Rule::End => return Next::End(End::Complete),
+        rule @ (Rule::StackPointer { .. } | Rule::FramePointer { .. } | Rule::None) => {
+            saved_state(rule, state, bounds)
+        }
+        Rule::Realigned { .. } | Rule::Signal { .. } | Rule::General => None,
+    };
+    let Some(saved) = saved else { return Next::End(End::Unknown) };
+    if !bounds.allow(state.sp, saved.pc, 8) || saved.bp.is_some_and(|bp| !bounds.allow(state.sp, bp, 8)) {
+        return Next::End(End::Unknown);
+    }
+    step(rule, state, bounds)
 }
 
 /// Whether a word found by frame pointer can be a return address: it lies in a loaded object or, where `from` is
@@ -204,8 +209,8 @@ fn may_be_code(address: usize, from: Location) -> bool {
     if address < LOWEST || address >> 47 != 0 {
         return false;
     }
-    modules::find(address - 1).is_some()
-        || (address.abs_diff(from.address()) < CODE_CACHE && modules::find(from.lookup_address()).is_none())
+    modules::contains(address - 1)
+        || (address.abs_diff(from.address()) < CODE_CACHE && !modules::contains(from.lookup_address()))
 }
 
 /// The kept chain, and room for the next.
@@ -228,7 +233,7 @@ pub struct Walk<'a> {
     /// The heap's tree.
     pub tree: &'a mut Tree,
     /// Where a doubtful frame pointer may be followed.
-    pub bounds: StackBounds,
+    pub bounds: &'a mut StackBounds,
 }
 
 /// A chain that was found.
@@ -259,6 +264,7 @@ impl Chain {
         let mut state = entry;
         // Kept frames from this index on are further in than `state`, or known to differ further out.
         let mut candidates = self.frames.len();
+        let mut signals = 0;
         loop {
             while candidates > 0 {
                 // SAFETY: the index is below the number of frames.
@@ -281,10 +287,37 @@ impl Chain {
             if !self.fresh.push(NewFrame { state, rule, key }) {
                 return None;
             }
-            match step(rule, state, &walk.bounds) {
+            match step(rule, state, walk.bounds) {
                 Next::Caller(next) => state = next,
+                Next::Interrupted(next) if signals < SIGNALS => {
+                    signals += 1;
+                    state = next;
+                }
+                Next::Interrupted(_) => return Some(Found { comparable: true, end: End::Unknown }),
+                Next::Doubtful(next) => return self.find_in_doubt(walk, next),
                 Next::End(End::General) => return self.find_generally(walk, entry),
                 Next::End(end) => return Some(Found { comparable: true, end }),
+            }
+        }
+    }
+
+    /// Goes on from a frame that may be none.
+    #[cold]
+    fn find_in_doubt(&mut self, walk: &mut Walk<'_>, mut state: State) -> Option<Found> {
+        loop {
+            let Slot { key, rule } = walk.rules.lookup(walk.workspace, state.location)?;
+            if !self.fresh.push(NewFrame { state, rule, key }) {
+                return None;
+            }
+            match step_in_doubt(rule, state, walk.bounds) {
+                Next::Caller(next) | Next::Doubtful(next) | Next::Interrupted(next) => state = next,
+                Next::End(end) => {
+                    if let Some(last) = self.fresh.last_mut().filter(|_| end == End::Unknown) {
+                        // What its rule says may not have been read, and is not to be.
+                        last.rule = PackedRule::from(Rule::None);
+                    }
+                    return Some(Found { comparable: true, end });
+                }
             }
         }
     }
@@ -317,17 +350,23 @@ impl Chain {
                 return self.fresh.push(frame).then_some(Found { comparable: false, end: End::Unknown });
             }
         }
+        let mut signals = 0;
         let end = loop {
             let state = registers.state();
             let slot = walk.rules.lookup(walk.workspace, state.location)?;
             if !self.fresh.push(NewFrame { state, rule: slot.rule, key: slot.key }) {
                 return None;
             }
+            signals += u32::from(registers.is_interrupted());
             match registers.step(walk.workspace) {
+                Step::Caller if signals > SIGNALS => break End::Unknown,
                 Step::Caller => {}
                 Step::End => break End::Complete,
-                Step::NoInformation => match step(PackedRule::from(Rule::None), state, &walk.bounds) {
-                    Next::Caller(next) => registers.resume(next),
+                Step::NoInformation => match step(PackedRule::from(Rule::None), state, walk.bounds) {
+                    Next::Caller(next) | Next::Doubtful(next) | Next::Interrupted(next) => {
+                        let found = self.find_in_doubt(walk, next)?;
+                        return Some(Found { comparable: false, ..found });
+                    }
                     Next::End(end) => break end,
                 },
             }
@@ -386,7 +425,7 @@ impl Chain {
             node = if contexts && node != NO_NODE { walk.tree.child(node, frame.key) } else { NO_NODE };
             if keeping {
                 // SAFETY: room was made.
-                live = unsafe { self.keep_frame(frame, node, live, &walk.bounds) };
+                live = unsafe { self.keep_frame(frame, node, live, walk.bounds) };
             }
         }
         node
@@ -447,7 +486,7 @@ impl Chain {
         frame: NewFrame,
         node: u32,
         outer_live: bool,
-        bounds: &StackBounds,
+        bounds: &mut StackBounds,
     ) -> bool {
         let NewFrame { state, rule, .. } = frame;
         // SAFETY (both blocks): there is room; the walk read these words a moment ago, in a frame that is still live.
@@ -504,7 +543,7 @@ unsafe fn keep_words(
     words: &mut Array<Word>,
     frame: NewFrame,
     outer_live: bool,
-    bounds: &StackBounds,
+    bounds: &mut StackBounds,
 ) -> bool {
     let rule = Rule::from(frame.rule);
     let by_frame_pointer = matches!(rule, Rule::FramePointer { .. } | Rule::Realigned { .. } | Rule::None);
@@ -519,21 +558,4 @@ unsafe fn keep_words(
         push(bp);
     }
     by_frame_pointer || (saved.bp.is_none() && outer_live)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_doubtful_frame_pointer_is_followed_on_known_ground_only() {
-        let bounds = StackBounds { low: 0x10000, high: 0x20000 };
-        assert!(bounds.allow(0x10100, 0x1fff0));
-        assert!(!bounds.allow(0x10100, 0x1fff8), "16 bytes must fit");
-        assert!(!bounds.allow(0x10100, 0x100f8), "below the stack pointer");
-        assert!(!bounds.allow(0x10100, 0x10104), "not aligned");
-        assert!(bounds.allow(0x8008, 0x8ff0), "the stack pointer's own page");
-        assert!(!bounds.allow(0x8008, 0x8ff8), "over the page's end");
-        assert!(!bounds.allow(0x8008, usize::MAX - 7));
-    }
 }

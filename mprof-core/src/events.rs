@@ -8,7 +8,8 @@ use mprof_format::kinds::Category;
 
 use crate::bins::Bins;
 use crate::header::{self, HEADER, Header, OFFSET_LIMIT, SIZE_LIMIT};
-use crate::heap::{self, Freed, Heap};
+use crate::freed::{self, Freed};
+use crate::heap::Heap;
 use crate::location::Location;
 use crate::mark::{Doing, Mark};
 use crate::nesting::{self, Nesting};
@@ -100,27 +101,33 @@ pub unsafe fn allocate(entry: Entry, request: Request, real: impl Fn(usize) -> *
 unsafe fn record(heap: &mut Heap, entry: Entry, block: *mut u8, request: Request) -> *mut u8 {
     // SAFETY: as the caller vouches.
     unsafe {
+        let object = block.add(request.offset);
+        if page_objects::on_page_start(object as usize) && !page_objects::insert(object as usize) {
+            return give_unrecorded(block);
+        }
         let record = heap.allocate(entry.caller(), request.size);
-        write_header(block, request, record, heap.birth())
+        write_header(object, request, record, heap.birth());
+        object
     }
 }
 
-/// Writes the header of an object in `block`; returns the object.
+/// Gives the program the real block itself, without a header: it will come back as a foreign pointer. It is
+/// aligned as asked for, for the block is aligned to the offset.
+#[cold]
+fn give_unrecorded(block: *mut u8) -> *mut u8 {
+    process::count_unrecorded();
+    block
+}
+
+/// Writes the header of an object.
 ///
 /// # Safety
-/// The block is ours and large enough.
+/// The object lies `request.offset` bytes into a block of ours.
 #[inline(always)]
-unsafe fn write_header(block: *mut u8, request: Request, record: u32, birth: u64) -> *mut u8 {
+unsafe fn write_header(object: *mut u8, request: Request, record: u32, birth: u64) {
     let offset_log2 = request.offset.trailing_zeros();
     // SAFETY: the object lies in the block, at least a header's length from its start.
-    unsafe {
-        let object = block.add(request.offset);
-        if page_objects::on_page_start(object as usize) {
-            page_objects::insert(object as usize);
-        }
-        header::write(object, Header { size: request.size, record, offset_log2, birth });
-        object
-    }
+    unsafe { header::write(object, Header { size: request.size, record, offset_log2, birth }) };
 }
 
 /// [`allocate`] for a thread that is not in the program, or has no heap.
@@ -157,11 +164,17 @@ unsafe fn allocate_unready(entry: Entry, request: Request, real: &dyn Fn(usize) 
 
 /// Counts a block under `[unknown]`.
 unsafe fn record_without_chain(block: *mut u8, request: Request) -> *mut u8 {
+    // SAFETY: the caller's block.
+    let object = unsafe { block.add(request.offset) };
+    if page_objects::on_page_start(object as usize) && !page_objects::insert(object as usize) {
+        return give_unrecorded(block);
+    }
     let category = Category::of_size(request.size as u64).index();
     let record = records::allocate_unknown(u32::from(category), request.size as u64);
     COMMON_BINS.allocate_shared(request.size);
-    // SAFETY: the caller's block.
-    unsafe { write_header(block, request, record, 0) }
+    // SAFETY: as above.
+    unsafe { write_header(object, request, record, 0) };
+    object
 }
 
 /// What an event may use.
@@ -178,7 +191,7 @@ enum Situation {
 #[cold]
 fn situation(entry: Entry) -> Situation {
     let thread = Thread::current();
-    if thread.is_ending() {
+    if thread.is_ending() && !process::is_untold_child() {
         return Situation::NoHeap;
     }
     let Some((mark, heap)) = thread.attached() else { return first_event() };
@@ -192,6 +205,10 @@ fn situation(entry: Entry) -> Situation {
             let in_heap = matches!(doing, Doing::Heap(_));
             match nesting::of(entry.sp, sp) {
                 Nesting::Stale => {
+                    if in_heap {
+                        // SAFETY: the hook that was using it is gone.
+                        unsafe { (*heap).recover() };
+                    }
                     mark.set(Doing::Program);
                     Situation::Ready(mark, heap)
                 }
@@ -209,12 +226,12 @@ fn situation(entry: Entry) -> Situation {
 /// A thread's first event.
 fn first_event() -> Situation {
     process::start(0);
+    if process::is_untold_child() {
+        process::become_child();
+    }
     match Thread::attach() {
         Some((mark, heap)) => Situation::Ready(mark, heap),
-        None => {
-            process::count_unrecorded();
-            Situation::NoHeap
-        }
+        None => Situation::NoHeap,
     }
 }
 
@@ -259,10 +276,11 @@ pub enum Pointer {
 #[inline(always)]
 pub unsafe fn identify(object: *mut u8) -> Pointer {
     let address = object as usize;
-    if !address.is_multiple_of(HEADER)
-        || (page_objects::on_page_start(address) && !page_objects::contains(address))
-    {
+    if !address.is_multiple_of(size_of::<u64>()) {
         return Pointer::Foreign;
+    }
+    if page_objects::on_page_start(address) && !page_objects::contains(address) {
+        return freed::judge(object);
     }
     // SAFETY: the header is on the object's own page, or the object is known to be ours.
     if let Some(header) = unsafe { header::read(object) }
@@ -270,21 +288,7 @@ pub unsafe fn identify(object: *mut u8) -> Pointer {
     {
         return Pointer::Ours(Object { start: object, header, counter });
     }
-    identify_headless(object)
-}
-
-/// Whose pointer this is, given that it has no header.
-#[cold]
-#[inline(never)]
-fn identify_headless(object: *const u8) -> Pointer {
-    let address = object as usize;
-    let Some(freed) = heap::all().find_map(|heap| heap.find_freed(address)) else { return Pointer::Foreign };
-    // A block that the C library has since handed out past us may begin where the object was. Then the word
-    // before it is its size; a freed object has a list pointer, a key or what is left of our header there.
-    const LARGEST_BLOCK: usize = 1 << 40;
-    // SAFETY: on the object's own page: page-aligned objects leave the ring when they are freed.
-    let before = unsafe { read_word(address - 8) };
-    if (32..LARGEST_BLOCK).contains(&before) { Pointer::Foreign } else { Pointer::Freed(freed) }
+    freed::judge(object)
 }
 
 /// Counts the free of an object and takes its header away. Its real block is then to be freed.
@@ -295,7 +299,7 @@ fn identify_headless(object: *const u8) -> Pointer {
 pub unsafe fn free(entry: Entry, object: Object) {
     match Thread::current().ready() {
         // SAFETY: the thread is in the program, so nothing else uses its heap.
-        Some((_, heap)) => count_free(unsafe { &mut *heap }, object),
+        Some((_, heap)) => count_free(entry, unsafe { &mut *heap }, object),
         None => free_unready(entry, object),
     }
     // SAFETY: the object is ours, and dead from here on.
@@ -307,11 +311,17 @@ pub unsafe fn free(entry: Entry, object: Object) {
 
 /// Counts a free in the heap of the calling thread.
 #[inline(always)]
-fn count_free(heap: &mut Heap, Object { start, header, counter }: Object) {
+fn count_free(entry: Entry, heap: &mut Heap, Object { start, header, counter }: Object) {
     if counter.free(header.size as u64, heap) {
         heap.bins.free(header.size);
     }
-    heap.freed.push(Freed { object: start as usize, record: header.record, offset_log2: header.offset_log2 });
+    heap.freed.push(Freed {
+        object: start as usize,
+        record: header.record,
+        offset_log2: header.offset_log2,
+        // SAFETY: the hook that was entered so has not returned.
+        freed_at: unsafe { read_word(entry.sp) },
+    });
 }
 
 #[cold]
@@ -319,7 +329,7 @@ fn count_free(heap: &mut Heap, Object { start, header, counter }: Object) {
 fn free_unready(entry: Entry, object: Object) {
     match situation(entry) {
         // SAFETY: nothing else uses the heap.
-        Situation::Ready(_, heap) => count_free(unsafe { &mut *heap }, object),
+        Situation::Ready(_, heap) => count_free(entry, unsafe { &mut *heap }, object),
         Situation::InAllocator | Situation::NoHeap => count_free_without_heap(object),
     }
 }
@@ -370,7 +380,8 @@ pub unsafe fn reallocate(
         // SAFETY: the object was left where it was.
         unsafe {
             if at_page {
-                page_objects::insert(start as usize);
+                // The page was in the set: the part of the table that it is in is there.
+                let _ = page_objects::insert(start as usize);
             }
             header::clear(start); // clearing twice restores
         }
@@ -390,6 +401,11 @@ pub unsafe fn reallocate(
         // SAFETY: the moved block is ours.
         unsafe { record_without_chain(moved, request) }
     };
+    if result == moved && !moved.is_null() {
+        // It could not be recorded: what it holds goes to where the program will look for it.
+        // SAFETY: both sizes lie within the block.
+        unsafe { moved.copy_from(moved.add(request.offset), header.size.min(size)) };
+    }
     if let Some((mark, before)) = restore {
         mark.set(before);
     }

@@ -8,15 +8,17 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use mprof_format::kinds::Category;
 
-use crate::arena::{Zeroable, new_zeroed};
+use crate::arena::{self, Zeroable, new_zeroed};
 use crate::bins::Bins;
-use crate::chain::{Chain, End, Found, StackBounds, Walk};
+use crate::chain::{Chain, End, Found, Walk};
+use crate::freed::{Freed, FreedRing};
 use crate::location::{FrameKey, Location};
 use crate::mark::{self, Mark};
 use crate::memo::{Entry, Memo, Miss};
 use crate::process::{self, OPTIONS};
 use crate::records::{self, Chunk, Record};
 use crate::reference;
+use crate::stack_bounds::StackBounds;
 use crate::sys;
 use crate::thread::control_block;
 use crate::threads::{self, Start};
@@ -39,6 +41,8 @@ const MOST_CHAINS: usize = 2048;
 /// The same in the first heaps, of which every process has one and most have no more.
 const MANY_CHAINS: usize = 8192;
 const FEW_HEAPS: usize = 4;
+/// How long a heap rests at most, in turns of 50 microseconds.
+const PATIENCE: u32 = 200_000;
 /// Callers kept of a chain when there are too many contexts (the paper's partial call chain).
 const PARTIAL: usize = 5;
 
@@ -136,7 +140,34 @@ impl HeapView {
 
 /// A heap for the calling thread: one that a thread has given up, or a new one. `None` without memory.
 pub fn acquire() -> Option<(&'static Mark, *mut Heap)> {
-    let id = sys::thread_id();
+    let id = if sys::process_id() == process::id() { sys::thread_id() } else { BORROWED };
+    if let Some(taken) = take_over(id) {
+        return Some(taken);
+    }
+    let heaps = all().count();
+    if heaps >= SWEPT && heaps.is_power_of_two() {
+        // Threads may end without our hearing of it (by the system call itself).
+        for view in all() {
+            let owner = view.0.owner.load(Ordering::Relaxed);
+            if owner != 0 && owner != BORROWED && !sys::thread_exists(process::id(), owner) {
+                let _ = view.0.owner.compare_exchange(owner, 0, Ordering::AcqRel, Ordering::Relaxed);
+            }
+        }
+        if let Some(taken) = take_over(id) {
+            return Some(taken);
+        }
+    }
+    create(id)
+}
+
+/// Owner of a heap that a child of vfork got, which has its parent's thread pointer: the parent's thread goes on
+/// using it. It is no thread's id.
+const BORROWED: u32 = u32::MAX;
+/// So many heaps make it worth looking for dead owners; then each time their number has doubled.
+const SWEPT: usize = 64;
+
+/// A heap that has no owner.
+fn take_over(id: u32) -> Option<(&'static Mark, *mut Heap)> {
     for view in all() {
         let free = view.0.owner.load(Ordering::Relaxed) == 0;
         if free && view.0.owner.compare_exchange(0, id, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
@@ -147,17 +178,20 @@ pub fn acquire() -> Option<(&'static Mark, *mut Heap)> {
             return Some((unsafe { &*view.0.mark }, heap));
         }
     }
-    create(id)
+    None
 }
 
 fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
-    let mark = mark::create()?;
     let heap = new_zeroed::<Heap>()?;
     // SAFETY: the memory is the heap's, which no one else knows yet.
     unsafe { Workspace::start(&raw mut heap.workspace) };
-    if !heap.tree.start(OPTIONS.contexts.load(Ordering::Relaxed)) {
+    let has_tree = heap.tree.start(OPTIONS.contexts.load(Ordering::Relaxed));
+    let Some(mark) = mark::create().filter(|_| has_tree) else {
+        // (The tree's first chunk and the mark, where there was memory for these, are lost.)
+        // SAFETY: no one else knows the heap.
+        unsafe { arena::give_back(heap) };
         return None;
-    }
+    };
     heap.mark = mark;
     heap.rules.start();
     heap.memo.start(if all().count() < FEW_HEAPS { MANY_CHAINS } else { MOST_CHAINS });
@@ -316,7 +350,7 @@ impl Heap {
             rules: &mut self.rules,
             workspace: &mut self.workspace,
             tree: &mut self.tree,
-            bounds: self.bounds,
+            bounds: &mut self.bounds,
         };
         let found = match reference::get() {
             Some(trace) if OPTIONS.reference.load(Ordering::Relaxed) => {
@@ -327,13 +361,13 @@ impl Heap {
         };
         let Some(found) = found else { return (NO_NODE, false) };
         if self.top == NO_NODE {
-            self.find_top(found, entry);
+            self.find_top(found);
         }
         let mut walk = Walk {
             rules: &mut self.rules,
             workspace: &mut self.workspace,
             tree: &mut self.tree,
-            bounds: self.bounds,
+            bounds: &mut self.bounds,
         };
         let mut node = self.chain.keep(&mut walk, found, self.top, depth == 0);
         if depth != 0 {
@@ -347,16 +381,9 @@ impl Heap {
     /// Finds out where the thread began, by its first chain, and makes the top of its tree.
     #[cold]
     #[inline(never)]
-    fn find_top(&mut self, found: Found, entry: State) {
+    fn find_top(&mut self, found: Found) {
         let first = sys::thread_id() == process::id();
-        self.bounds = if first {
-            // The first thread's stack lies apart from all other mappings; the kernel keeps 1 MiB free below.
-            const FIRST_STACK: usize = 64 << 20;
-            let high = process::first_stack_end();
-            StackBounds { low: high.saturating_sub(FIRST_STACK), high }
-        } else {
-            StackBounds { low: entry.sp & !(sys::PAGE - 1), high: control_block() }
-        };
+        self.bounds = StackBounds::below(if first { process::first_stack_end() } else { control_block() });
         let start = if first {
             Start::First
         } else if found.end == End::Complete {
@@ -416,10 +443,13 @@ impl Heap {
         // SAFETY: a heap in use has a mark, and marks are never freed.
         let mark = unsafe { &*self.mark };
         let doing = mark.get();
-        while self.attention.load(Ordering::Acquire) & PAUSE != 0 {
+        // (The dump may have been left by a jump out of a handler: it is not waited for in vain.)
+        let mut patience = PATIENCE;
+        while self.attention.load(Ordering::Acquire) & PAUSE != 0 && patience > 0 {
             mark.set(crate::mark::Doing::Program);
             sys::sleep_microseconds(50);
             mark.set(doing);
+            patience -= 1;
         }
         if self.attention.fetch_and(!NEW_GENERATION, Ordering::AcqRel) & NEW_GENERATION != 0 {
             let generation = process::generation();
@@ -430,6 +460,15 @@ impl Heap {
                 self.rules.clear();
             }
         }
+    }
+
+    /// Mends the heap after a jump (`siglongjmp`) out of the midst of a change.
+    #[cold]
+    pub fn recover(&mut self) {
+        self.chain.clear();
+        self.memo.clear();
+        self.rules.clear();
+        self.tree.recover();
     }
 
     /// The frames of a context, innermost first, as keys.
@@ -444,49 +483,5 @@ impl Heap {
     /// The context that a record of this heap is for.
     pub fn node_of(&self, record: u32) -> u32 {
         records::context(record).unwrap_or(NO_NODE)
-    }
-}
-
-/// What is known of an object that was freed a short while ago.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Freed {
-    /// Address of the object.
-    pub object: usize,
-    /// Its counter record.
-    pub record: u32,
-    /// log2 of its distance from the real block.
-    pub offset_log2: u32,
-}
-
-const FREED: usize = 64;
-
-/// The objects that a thread freed last. Looked at only when a pointer is freed that has no header.
-#[derive(Debug)]
-pub struct FreedRing {
-    next: usize,
-    entries: [(usize, u64); FREED],
-}
-
-impl FreedRing {
-    /// Notes a free.
-    #[inline(always)]
-    pub fn push(&mut self, freed: Freed) {
-        let at = self.next % FREED;
-        self.next = at + 1;
-        self.entries[at] = (freed.object, u64::from(freed.record) | u64::from(freed.offset_log2) << 32);
-    }
-
-    fn find(&self, object: usize) -> Option<Freed> {
-        let &(_, rest) = self.entries.iter().find(|entry| entry.0 == object)?;
-        Some(Freed { object, record: rest as u32, offset_log2: (rest >> 32) as u32 })
-    }
-
-    /// Forgets an object: its address is in use again.
-    pub fn forget(&mut self, object: usize) {
-        for entry in &mut self.entries {
-            if entry.0 == object {
-                *entry = (0, 0);
-            }
-        }
     }
 }

@@ -110,17 +110,26 @@ pub fn all() -> impl Iterator<Item = &'static Module> {
     (0..COUNT.load(Ordering::Acquire) as usize).map_while(get)
 }
 
-/// The object that `address` lies in.
-pub fn find(address: usize) -> Option<Found> {
+fn look_up(address: usize) -> Option<DlFindObject> {
     let mut object = MaybeUninit::<DlFindObject>::zeroed();
     let find_object = find_object()?;
     // SAFETY: the function fills in the structure and reads nothing else of ours.
-    let object = unsafe {
-        if find_object(address as *mut c_void, object.as_mut_ptr()) != 0 {
-            return None;
-        }
-        object.assume_init()
-    };
+    unsafe { (find_object(address as *mut c_void, object.as_mut_ptr()) == 0).then(|| object.assume_init()) }
+}
+
+/// Whether an address lies in a loaded object. It may be any number: the object may be unloaded at any time.
+pub fn contains(address: usize) -> bool {
+    look_up(address).is_some()
+}
+
+/// The addresses of the loaded object that `address` lies in; none where it lies in none.
+pub fn range(address: usize) -> core::ops::Range<usize> {
+    look_up(address).map_or(0..0, |object| object.map_start as usize..object.map_end as usize)
+}
+
+/// The object that `address` lies in, which is code on the call chain.
+pub fn find(address: usize) -> Option<Found> {
+    let object = look_up(address)?;
     // SAFETY: the object holds code that is on our call chain, so it and its link map stay.
     let (bias, name) = unsafe {
         let map = &*object.link_map;
@@ -148,7 +157,7 @@ fn intern(name: &[u8], build_id: &[u8], bias: usize, start: usize, end: usize) -
                     None => {
                         let module = Module {
                             name: keep_bytes(name)?,
-                            path: keep_absolute(name)?,
+                            path: keep_absolute(name, start)?,
                             build_id: keep_bytes(build_id)?,
                             bias,
                             start,
@@ -160,6 +169,7 @@ fn intern(name: &[u8], build_id: &[u8], bias: usize, start: usize, end: usize) -
                 match slot.compare_exchange(null_mut(), candidate, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => {
                         COUNT.fetch_max(number as u32 + 1, Ordering::AcqRel);
+                        forget_what_it_replaced(start, end, number);
                         return Some(number);
                     }
                     Err(_) => get(number)?,
@@ -178,19 +188,30 @@ fn intern(name: &[u8], build_id: &[u8], bias: usize, start: usize, end: usize) -
     None
 }
 
-/// A copy of a path; made absolute by the current directory if it is a relative one.
-fn keep_absolute(name: &[u8]) -> Option<&'static [u8]> {
+/// Where a module lies in the place of an earlier one, that one was unloaded, and perhaps by no call that we see
+/// (the C library unloads character conversions by itself).
+fn forget_what_it_replaced(start: usize, end: usize, number: usize) {
+    let replaces = |(other, module): (usize, &Module)| other != number && module.start < end && start < module.end;
+    if all().enumerate().any(replaces) {
+        crate::process::step_generation();
+    }
+}
+
+/// A copy of a path. A relative one is made absolute: as the kernel knows the file, else by the current directory.
+fn keep_absolute(name: &[u8], start: usize) -> Option<&'static [u8]> {
     if name.first() == Some(&b'/') || !name.contains(&b'/') {
         return keep_bytes(name); // names without a slash are no files (the vdso)
     }
-    let mut path = crate::note::Text::<4096>::new();
-    let mut buffer = [0u8; 2048];
-    if let Some(directory) = sys::current_directory(&mut buffer) {
-        path.push(directory);
-        path.push(b"/");
-    }
-    path.push(name.strip_prefix(b"./").unwrap_or(name));
-    keep_bytes(path.as_bytes())
+    crate::maps::with_path(start, |path| keep_bytes(path)).flatten().or_else(|| {
+        let mut path = crate::note::Text::<1024>::new();
+        let mut buffer = [0u8; 1024];
+        if let Some(directory) = sys::current_directory(&mut buffer) {
+            path.push(directory);
+            path.push(b"/");
+        }
+        path.push(name.strip_prefix(b"./").unwrap_or(name));
+        keep_bytes(path.as_bytes())
+    })
 }
 
 fn allocate_module() -> Option<&'static mut MaybeUninit<Module>> {
@@ -207,6 +228,7 @@ fn allocate_module() -> Option<&'static mut MaybeUninit<Module>> {
 /// # Safety
 /// `start..end` is a loaded ELF object that stays loaded while the slice is used.
 unsafe fn build_id<'a>(start: usize, end: usize, bias: usize) -> &'a [u8] {
+    const PT_LOAD: u32 = 1;
     const PT_NOTE: u32 = 4;
     const NT_GNU_BUILD_ID: u32 = 3;
     // SAFETY: the first page of an object is mapped and readable, and holds the ELF header where the object
@@ -222,29 +244,55 @@ unsafe fn build_id<'a>(start: usize, end: usize, bias: usize) -> &'a [u8] {
     if size != 56 || table.saturating_add(size * count) > sys::PAGE.min(end - start) {
         return &[];
     }
-    for index in 0..count {
-        // SAFETY: the program headers lie on the first page, as was checked.
-        let (kind, address, length, align) = unsafe {
-            let entry = (start + table + index * size) as *const u8;
-            (
-                entry.cast::<u32>().read_unaligned(),
-                entry.add(16).cast::<usize>().read_unaligned(),
-                entry.add(40).cast::<usize>().read_unaligned(),
-                entry.add(48).cast::<usize>().read_unaligned(),
-            )
-        };
-        let from = address.wrapping_add(bias);
-        if kind != PT_NOTE || from < start || from > end || length > end - from {
+    // SAFETY: the program headers lie on the first page, as was checked.
+    let headers = (0..count).map(|index| unsafe { ProgramHeader::read(start + table + index * size) });
+    for note in headers.clone().filter(|header| header.kind == PT_NOTE) {
+        // A note that no segment holds was not loaded.
+        let loaded = headers.clone().any(|segment| {
+            segment.kind == PT_LOAD && note.address >= segment.address && note.end() <= segment.end()
+        });
+        let from = note.address.wrapping_add(bias);
+        if !loaded || from < start || from > end || note.length > end - from {
             continue;
         }
-        // SAFETY: a note segment of a loaded object is part of a loaded segment.
-        let notes = unsafe { core::slice::from_raw_parts(from as *const u8, length) };
-        let padding = if align == 8 { 8 } else { 4 };
+        // SAFETY: it is part of a loaded segment.
+        let notes = unsafe { core::slice::from_raw_parts(from as *const u8, note.length) };
+        let padding = if note.align == 8 { 8 } else { 4 };
         if let Some(description) = find_note(notes, padding, b"GNU\0", NT_GNU_BUILD_ID) {
             return description;
         }
     }
     &[]
+}
+
+/// What we need of a program header (System V ABI, `Elf64_Phdr`).
+#[derive(Clone, Copy)]
+struct ProgramHeader {
+    kind: u32,
+    address: usize,
+    length: usize,
+    align: usize,
+}
+
+impl ProgramHeader {
+    /// # Safety
+    /// There is a program header at the address.
+    unsafe fn read(at: usize) -> ProgramHeader {
+        let entry = at as *const u8;
+        // SAFETY: the caller vouches for the 56 bytes.
+        unsafe {
+            ProgramHeader {
+                kind: entry.cast::<u32>().read_unaligned(),
+                address: entry.add(16).cast::<usize>().read_unaligned(),
+                length: entry.add(32).cast::<usize>().read_unaligned(),
+                align: entry.add(48).cast::<usize>().read_unaligned(),
+            }
+        }
+    }
+
+    fn end(&self) -> usize {
+        self.address.saturating_add(self.length)
+    }
 }
 
 /// The description of the first note of this name and type.

@@ -1,7 +1,8 @@
 //! What belongs to the process: options, identity, and what a child must forget.
 
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use crate::mark::{Doing, Mark};
 use crate::{heap, mark, records, sys, threads, tree};
 
 /// Options that the engine looks at. They are set before the first thread has a heap, or soon after.
@@ -29,6 +30,8 @@ pub static OPTIONS: Options = Options {
 };
 
 static ID: AtomicU32 = AtomicU32::new(0);
+/// A word that children see as zero (see [`mark`]); null without memory.
+static MARK: AtomicPtr<Mark> = AtomicPtr::new(core::ptr::null_mut());
 static PARENT: AtomicU32 = AtomicU32::new(0);
 static START_UNIX: AtomicU64 = AtomicU64::new(0);
 static START_MONOTONIC: AtomicU64 = AtomicU64::new(0);
@@ -56,6 +59,18 @@ fn identify() {
     START_MONOTONIC.store(sys::nanoseconds(sys::Clock::Monotonic), Ordering::Relaxed);
     PARENT.store(sys::parent_process_id(), Ordering::Relaxed);
     ID.store(sys::process_id(), Ordering::Release);
+    let mark = mark::create().map_or(core::ptr::null_mut(), |mark| {
+        mark.set(Doing::Program);
+        (&raw const *mark).cast_mut()
+    });
+    MARK.store(mark, Ordering::Release);
+}
+
+/// Whether this process was made by a fork that no one told us of, and has not been told from its parent yet.
+/// (Not in a child of vfork, which has its parent's memory.)
+pub fn is_untold_child() -> bool {
+    // SAFETY: marks are never freed.
+    unsafe { MARK.load(Ordering::Acquire).as_ref() }.is_some_and(|mark| mark.get() == Doing::Nothing)
 }
 
 /// The parent of this process when it started, or was forked.

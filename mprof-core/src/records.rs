@@ -11,6 +11,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::arena::{Zeroable, new_zeroed};
 use crate::heap::Heap;
+use crate::note;
 
 /// Records in a chunk.
 pub const CHUNK: usize = 1024;
@@ -137,6 +138,18 @@ static COMMON: Chunk = Chunk {
     }; CHUNK],
 };
 
+/// Whether there are chunk numbers left. Says so, once, when they have run out.
+fn are_left() -> bool {
+    static SAID: AtomicU32 = AtomicU32::new(0);
+    let left = (ISSUED.load(Ordering::Relaxed) as usize) < CHUNKS;
+    if !left && SAID.swap(1, Ordering::Relaxed) == 0 {
+        note::say(format_args!(
+            "there are more call chains than can be numbered: further ones are filed under [unknown]"
+        ));
+    }
+    left
+}
+
 /// The next chunk number; `None` when they have run out.
 fn issue_chunk() -> Option<u32> {
     ISSUED
@@ -149,6 +162,9 @@ fn issue_chunk() -> Option<u32> {
 impl Chunk {
     /// A new, empty chunk of `owner`; `None` when memory or numbers have run out.
     pub fn create(owner: *mut Heap) -> Option<&'static Chunk> {
+        if !are_left() {
+            return None;
+        }
         let chunk: &'static Chunk = new_zeroed::<Chunk>()?;
         let number = issue_chunk()?;
         chunk.owner.store(owner, Ordering::Relaxed);

@@ -197,6 +197,15 @@ pub fn thread_id() -> u32 {
     unsafe { syscall(NR_GETTID, [0; 6]) }.unwrap_or(0) as u32
 }
 
+/// Whether the process has a thread of this id.
+pub fn thread_exists(process: u32, thread: u32) -> bool {
+    const NR_TGKILL: usize = 234;
+    const ESRCH: Errno = Errno(3);
+    // SAFETY: takes no pointer; signal 0 is sent to no one.
+    let asked = unsafe { syscall(NR_TGKILL, [process as usize, thread as usize, 0, 0, 0, 0]) };
+    asked != Err(ESRCH)
+}
+
 /// Name of the calling thread (prctl(2), `PR_GET_NAME`), NUL-padded.
 pub fn thread_name() -> [u8; 16] {
     const GET_NAME: usize = 16;
@@ -272,6 +281,16 @@ pub fn restore_signals(old: SignalSet) {
     const SET: usize = 2;
     // SAFETY: the set is 8 bytes, as said in the fourth argument.
     let _ = unsafe { syscall(NR_RT_SIGPROCMASK, [SET, &raw const old as usize, 0, 8, 0, 0]) };
+}
+
+/// Whether the eight bytes at an address can be read. The kernel is asked to copy a signal set from there, for a
+/// change that is none: it tells a bad address from the bad request.
+pub fn is_readable(address: usize) -> bool {
+    const NO_SUCH_CHANGE: usize = usize::MAX;
+    const EFAULT: Errno = Errno(14);
+    // SAFETY: the kernel copies eight bytes from the address, if they are there, and changes nothing.
+    let refused = unsafe { syscall(NR_RT_SIGPROCMASK, [NO_SUCH_CHANGE, address, 0, 8, 0, 0]) };
+    refused != Err(EFAULT)
 }
 
 /// Signals that are pending for the calling thread.
