@@ -11,7 +11,7 @@ use crate::unwind::read_word;
 
 /// What is known of an object that was freed a short while ago.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Freed {
+pub struct FreedObject {
     /// Address of the object.
     pub object: usize,
     /// Its counter record.
@@ -42,7 +42,7 @@ struct Entry {
 impl FreedRing {
     /// Notes a free.
     #[inline(always)]
-    pub fn push(&mut self, freed: Freed) {
+    pub fn push(&mut self, freed: FreedObject) {
         let at = self.next % FREED;
         self.next = at + 1;
         let rest = u64::from(freed.record) | u64::from(freed.offset_log2) << 32;
@@ -50,9 +50,9 @@ impl FreedRing {
     }
 
     /// What is known of this object.
-    pub fn find(&self, object: usize) -> Option<Freed> {
+    pub fn find(&self, object: usize) -> Option<FreedObject> {
         let &Entry { rest, freed_at, .. } = self.entries.iter().find(|entry| entry.object == object)?;
-        Some(Freed { object, record: rest as u32, offset_log2: (rest >> 32) as u32, freed_at })
+        Some(FreedObject { object, record: rest as u32, offset_log2: (rest >> 32) as u32, freed_at })
     }
 }
 
@@ -85,10 +85,10 @@ mod tests {
     fn the_last_64_are_known() {
         let ring = new_zeroed::<FreedRing>().unwrap();
         for object in 1..=100 {
-            ring.push(Freed { object, record: 7, offset_log2: 31, freed_at: object * 2 });
+            ring.push(FreedObject { object, record: 7, offset_log2: 31, freed_at: object * 2 });
         }
         assert_eq!(ring.find(36), None);
-        assert_eq!(ring.find(37), Some(Freed { object: 37, record: 7, offset_log2: 31, freed_at: 74 }));
+        assert_eq!(ring.find(37), Some(FreedObject { object: 37, record: 7, offset_log2: 31, freed_at: 74 }));
         assert_eq!(ring.find(100).unwrap().freed_at, 200);
     }
 }

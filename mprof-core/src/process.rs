@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use crate::mark::{Doing, Mark};
-use crate::{heap, mark, records, sys, threads, tree};
+use crate::{heap, ledger, mark, records, sys, threads, tree};
 
 /// Options that the engine looks at. They are set before the first thread has a heap, or soon after.
 #[derive(Debug)]
@@ -147,6 +147,7 @@ pub fn become_child() {
     heap::forget_all();
     records::forget_all();
     tree::forget_all();
+    ledger::forget_all();
     threads::forget_all();
     REENTRANT.store(0, Ordering::Relaxed);
     UNRECORDED.store(0, Ordering::Relaxed);
