@@ -136,6 +136,12 @@ unsafe impl Zeroable for u32 {}
 // SAFETY: integers.
 unsafe impl Zeroable for u64 {}
 
+/// The value of all zeros.
+pub fn zeroed<T: Zeroable>() -> T {
+    // SAFETY: it is a valid value of the type.
+    unsafe { core::mem::zeroed() }
+}
+
 /// Zeroed memory for one value, never given back; `None` when there is none.
 pub fn new_zeroed<T: Zeroable>() -> Option<&'static mut T> {
     let length = size_of::<T>().next_multiple_of(sys::PAGE);

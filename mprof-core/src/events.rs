@@ -17,7 +17,8 @@ use crate::mark::{Doing, Mark};
 use crate::nesting::{self, Nesting};
 use crate::page_objects;
 use crate::process;
-use crate::records::{self, Chunk};
+use crate::recording;
+use crate::records::{self, Chunk, Counter};
 use crate::thread::Thread;
 use crate::unwind::{State, read_word};
 
@@ -172,10 +173,14 @@ unsafe fn record_without_chain(block: *mut u8, request: Request) -> *mut u8 {
     if page_objects::on_page_start(object as usize) && !page_objects::insert(object as usize) {
         return give_unrecorded(block);
     }
-    let category = Category::of_size(request.size as u64).index();
-    let record = records::allocate_unknown(u32::from(category), request.size as u64);
-    ledger::book_allocation(request.size as u64);
-    COMMON_BINS.allocate_shared(request.size);
+    let record = if recording::is_stopped() {
+        records::UNRECORDED
+    } else {
+        let category = Category::of_size(request.size as u64).index();
+        ledger::book_allocation(request.size as u64);
+        COMMON_BINS.allocate_shared(request.size);
+        records::allocate_unknown(u32::from(category), request.size as u64)
+    };
     // SAFETY: as above.
     unsafe { write_header(object, request, record, 0) };
     object
@@ -332,8 +337,12 @@ fn count_free(entry: Entry, heap: &mut Heap, Object { start, header, .. }: Objec
 
 #[cold]
 #[inline(never)]
-fn free_unready(entry: Entry, object: Object) {
-    match situation(entry) {
+fn free_unready(entry: Entry, mut object: Object) {
+    let situation = situation(entry);
+    // If this process has just been found to be a child, the object is its parent's.
+    let Some(counter) = records::counter(object.header.record) else { return };
+    object.counter = counter;
+    match situation {
         Situation::Ready(mark, heap) if let Some(chunk) = object.counter.chunk => {
             let before = mark.get();
             mark.set(Doing::Heap(entry.sp));
@@ -379,7 +388,7 @@ pub unsafe fn reallocate(
     size: usize,
     real: impl Fn(*mut u8, usize) -> *mut u8,
 ) -> *mut u8 {
-    let Object { start, header, counter } = object;
+    let Object { start, header, .. } = object;
     let request = Request { size, offset: object.offset() };
     let Some(real_size) = request.real_size() else {
         // No allocator has that much: the call fails and sets errno.
@@ -418,9 +427,11 @@ pub unsafe fn reallocate(
         // SAFETY: as in `allocate`; the old object is gone.
         unsafe {
             let heap = &mut *heap;
-            match counter.chunk {
-                Some(chunk) => heap.free(start, header, chunk),
-                None => count_free_without_heap(object),
+            // (Looked up anew: this process may have been found to be a child.)
+            match records::counter(header.record) {
+                Some(Counter { chunk: Some(chunk), .. }) => heap.free(start, header, chunk),
+                Some(counter) => count_free_without_heap(Object { counter, ..object }),
+                None => {}
             }
             record(heap, entry, moved, request)
         }

@@ -19,6 +19,7 @@ use crate::location::{FrameKey, Location};
 use crate::mark::{self, Mark};
 use crate::memo::{Entry, Memo, Miss};
 use crate::process::{self, OPTIONS};
+use crate::recording;
 use crate::records::{self, Chunk};
 use crate::reference;
 use crate::stack_bounds::StackBounds;
@@ -41,6 +42,13 @@ const NEW_HEAP: u32 = 16;
 /// Attention bit, once set for ever: each chain is to be compared with the reference unwinder's.
 pub const VERIFY: u32 = 4;
 
+/// Attention bit, as long as it is so: allocations are not recorded.
+pub const STOPPED: u32 = 32;
+/// Attention bit, as long as it is so: allocations are counted towards the next writing of the profile.
+pub const AUTOSAVE: u32 = 64;
+/// Attention bit: the recording began anew, and what the heap holds counts no more.
+pub const NEW_ERA: u32 = 128;
+
 /// Chains that a memo keeps at most.
 const MOST_CHAINS: usize = 2048;
 /// The same in the first heaps, of which every process has one and most have no more.
@@ -62,6 +70,8 @@ pub struct Heap {
     attention: AtomicU32,
     /// Generation that chain, memo and rules are of.
     generation: u32,
+    /// Era of the recording that its events are of.
+    era: AtomicU32,
     /// The object that the thread allocated last.
     last: *const u8,
     balance: Balance,
@@ -110,6 +120,12 @@ pub fn all() -> impl Iterator<Item = &'static HeapView> {
         next = heap.next;
         Some(HeapView::of(heap))
     })
+}
+
+/// The heaps whose events count.
+pub fn current() -> impl Iterator<Item = &'static HeapView> {
+    let era = recording::era();
+    all().filter(move |view| view.0.era.load(Ordering::Acquire) == era)
 }
 
 /// What others than its owner may see of a heap.
@@ -217,6 +233,7 @@ fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
     heap.rules.start();
     heap.memo.start(if all().count() < FEW_HEAPS { MANY_CHAINS } else { MOST_CHAINS });
     heap.generation = process::generation();
+    heap.era.store(recording::era(), Ordering::Relaxed);
     let address: *const Heap = heap;
     heap.balance.start(address);
     heap.owner.store(id, Ordering::Relaxed);
@@ -237,7 +254,7 @@ fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
     // What was asked for between reading it and being on the list has not reached this heap.
     let asked = if OPTIONS.verify.load(Ordering::Relaxed) { NEW_GENERATION | VERIFY } else { NEW_GENERATION };
     // SAFETY: the attention word may be written by anyone.
-    unsafe { (*heap).attention.fetch_or(asked, Ordering::Relaxed) };
+    unsafe { (*heap).attention.fetch_or(asked | recording::standing_bits() | NEW_ERA, Ordering::Relaxed) };
     Some((mark, heap))
 }
 
@@ -304,10 +321,16 @@ impl Heap {
             // SAFETY: as the caller vouches.
             unsafe { self.context(entry) };
         }
+        if self.attention.load(Ordering::Relaxed) & STOPPED != 0 {
+            return records::UNRECORDED;
+        }
         // SAFETY: as the caller vouches.
         let record = unsafe { self.allocate_now(entry, size) };
         if self.attention.load(Ordering::Relaxed) & VERIFY != 0 {
             reference::check(self, entry, record);
+        }
+        if self.attention.load(Ordering::Relaxed) & AUTOSAVE != 0 {
+            recording::count_towards_writing();
         }
         record
     }
@@ -379,9 +402,13 @@ impl Heap {
     ///
     /// The calling thread owns the heap and has marked itself as being in it.
     #[inline(always)]
-    pub fn free(&mut self, object: *const u8, header: Header, chunk: &Chunk) {
+    pub fn free(&mut self, object: *const u8, header: Header, mut chunk: &Chunk) {
         if self.attention.load(Ordering::Relaxed) != 0 {
             self.attend();
+            // The recording may have begun anew meanwhile.
+            let counter = records::counter(header.record);
+            let Some(now) = counter.and_then(|counter| counter.chunk) else { return };
+            chunk = now;
         }
         let size = header.size as u64;
         self.balance.free(size);
@@ -504,6 +531,11 @@ impl Heap {
             mark.set(doing);
             patience -= 1;
         }
+        if self.attention.fetch_and(!NEW_ERA, Ordering::AcqRel) & NEW_ERA != 0
+            && self.era.load(Ordering::Relaxed) != recording::era()
+        {
+            self.begin_anew();
+        }
         if self.attention.fetch_and(!NEW_HEAP, Ordering::AcqRel) & NEW_HEAP != 0 {
             self.balance.share();
         }
@@ -516,6 +548,19 @@ impl Heap {
                 self.rules.clear();
             }
         }
+    }
+
+    /// Forgets all that was recorded.
+    fn begin_anew(&mut self) {
+        self.memo.clear();
+        self.tree.clear();
+        self.bins.clear();
+        self.chunk = core::ptr::null();
+        let address: *const Heap = self;
+        self.balance = arena::zeroed();
+        self.balance.start(address);
+        self.begin_thread();
+        self.era.store(recording::era(), Ordering::Release);
     }
 
     /// Mends the heap after a jump (`siglongjmp`) out of the midst of a change.

@@ -329,7 +329,7 @@ pub fn sums() -> Sums {
         bytes: UNKNOWN.bytes.get(),
         objects: UNKNOWN.objects.get(),
     };
-    heap::all().map(|heap| heap.balance().sums()).fold(unknown, add)
+    heap::current().map(|heap| heap.balance().sums()).fold(unknown, add)
 }
 
 /// The peak, for a dump.

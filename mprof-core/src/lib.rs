@@ -35,6 +35,7 @@ pub mod nesting;
 pub mod note;
 pub mod page_objects;
 pub mod process;
+pub mod recording;
 pub mod records;
 pub mod reference;
 pub mod stack_bounds;

@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use crate::mark::{Doing, Mark};
-use crate::{heap, ledger, mark, records, sys, threads, tree};
+use crate::{events, heap, ledger, mark, records, sys, threads, tree};
 
 /// Options that the engine looks at. They are set before the first thread has a heap, or soon after.
 #[derive(Debug)]
@@ -145,12 +145,18 @@ pub fn step_generation() {
 pub fn become_child() {
     mark::forget_all();
     heap::forget_all();
+    forget_events();
+    crate::thread::Thread::forget();
+}
+
+/// Forgets all events; the time of the recording begins now.
+pub fn forget_events() {
     records::forget_all();
     tree::forget_all();
     ledger::forget_all();
     threads::forget_all();
+    events::COMMON_BINS.clear();
     REENTRANT.store(0, Ordering::Relaxed);
     UNRECORDED.store(0, Ordering::Relaxed);
-    crate::thread::Thread::forget();
     identify();
 }

@@ -169,6 +169,14 @@ impl Tree {
         index
     }
 
+    /// Forgets all nodes.
+    pub fn clear(&mut self) {
+        self.count.store(1, Ordering::Relaxed);
+        if let Some(children) = &mut self.children {
+            children.clear();
+        }
+    }
+
     /// Mends the tree after a jump (`siglongjmp`) out of the midst of anything above.
     #[cold]
     pub fn recover(&mut self) {
