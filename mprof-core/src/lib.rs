@@ -38,6 +38,7 @@ pub mod process;
 pub mod recording;
 pub mod records;
 pub mod reference;
+pub mod seccomp;
 pub mod stack_bounds;
 pub mod sys;
 pub mod thread;

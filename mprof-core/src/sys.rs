@@ -5,6 +5,8 @@
 
 use core::arch::asm;
 
+use crate::seccomp::{self, Call, Verdict};
+
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 compile_error!("mprof's monitor is written for x86-64 Linux");
 
@@ -20,6 +22,9 @@ pub const EMFILE: Errno = Errno(24);
 pub const EINTR: Errno = Errno(4);
 /// File exists.
 pub const EEXIST: Errno = Errno(17);
+
+/// A filter of the program's forbids the call, which was not made. No number of the kernel's.
+pub const FORBIDDEN: Errno = Errno(4096);
 
 /// Length of a page, bytes.
 pub const PAGE: usize = 4096;
@@ -52,6 +57,16 @@ const NR_GETCWD: usize = 79;
 /// The arguments must be what system call `number` takes, and every pointer among them valid for what it does.
 #[inline(always)]
 unsafe fn syscall(number: usize, args: [usize; 6]) -> Result<usize, Errno> {
+    if seccomp::is_in_force() && !seccomp::permits(number, args) {
+        return Err(FORBIDDEN);
+    }
+    // SAFETY: as the caller vouches.
+    unsafe { syscall_unasked(number, args) }
+}
+
+/// [`syscall`] that no filter was asked about.
+#[inline(always)]
+unsafe fn syscall_unasked(number: usize, args: [usize; 6]) -> Result<usize, Errno> {
     let result: isize;
     // SAFETY: the kernel's calling convention (syscall(2), x86-64): rcx and r11 are clobbered, nothing else but
     // what the call itself writes, for which the caller vouches.
@@ -127,6 +142,8 @@ const AT_FDCWD: usize = -100isize as usize;
 const O_CLOEXEC: usize = 0o2000000;
 const O_NOFOLLOW: usize = 0o400000;
 
+const CREATE: usize = 0o1 | 0o100 | 0o200 | O_NOFOLLOW | O_CLOEXEC; // O_WRONLY | O_CREAT | O_EXCL
+
 /// Opens a file for reading.
 pub fn open_read(path: CPath<'_>) -> Result<i32, Errno> {
     // SAFETY: the path is a valid C string.
@@ -135,9 +152,8 @@ pub fn open_read(path: CPath<'_>) -> Result<i32, Errno> {
 
 /// Creates a file that did not exist before, for writing (mode 0666 less the umask), following no symbolic link.
 pub fn create_new(path: CPath<'_>) -> Result<i32, Errno> {
-    const FLAGS: usize = 0o1 | 0o100 | 0o200 | O_NOFOLLOW | O_CLOEXEC; // O_WRONLY | O_CREAT | O_EXCL
     // SAFETY: the path is a valid C string.
-    unsafe { syscall(NR_OPENAT, [AT_FDCWD, path.as_ptr() as usize, FLAGS, 0o666, 0, 0]) }.map(|fd| fd as i32)
+    unsafe { syscall(NR_OPENAT, [AT_FDCWD, path.as_ptr() as usize, CREATE, 0o666, 0, 0]) }.map(|fd| fd as i32)
 }
 
 /// Renames a file, replacing what bears the new name.
@@ -181,7 +197,7 @@ pub fn file_identity(descriptor: i32) -> Result<(u64, u64), Errno> {
 /// Process id.
 pub fn process_id() -> u32 {
     // SAFETY: takes no pointer.
-    unsafe { syscall(NR_GETPID, [0; 6]) }.unwrap_or(0) as u32
+    unsafe { syscall(NR_GETPID, [0; 6]) }.map_or_else(|_| crate::process::id(), |id| id as u32)
 }
 
 /// Parent's process id.
@@ -194,7 +210,35 @@ pub fn parent_process_id() -> u32 {
 /// Thread id.
 pub fn thread_id() -> u32 {
     // SAFETY: takes no pointer.
-    unsafe { syscall(NR_GETTID, [0; 6]) }.unwrap_or(0) as u32
+    unsafe { syscall(NR_GETTID, [0; 6]) }.map_or_else(|_| crate::process::id(), |id| id as u32)
+}
+
+/// Whether the calling thread is under a seccomp filter. True where the kernel may not be asked.
+pub fn is_filtered() -> bool {
+    const GET_SECCOMP: usize = 21;
+    let arguments = [GET_SECCOMP, 0, 0, 0, 0, 0];
+    if seccomp::verdict(NR_PRCTL, arguments) != Verdict::Allowed {
+        return true;
+    }
+    // SAFETY: takes no pointer.
+    let mode = unsafe { syscall_unasked(NR_PRCTL, arguments) };
+    mode != Ok(0)
+}
+
+/// Whether the present filters, and `more`, let a file be written as [`create_new`] and what follows does it.
+pub fn may_write_file(more: &seccomp::Filter) -> bool {
+    let buffer = 0u8;
+    let address = &raw const buffer as usize;
+    let calls = [
+        (NR_OPENAT, [AT_FDCWD, address, CREATE, 0o666, 0, 0]),
+        (NR_WRITE, [3, address, 1, 0, 0, 0]),
+        (NR_CLOSE, [3, 0, 0, 0, 0, 0]),
+        (NR_RENAME, [address, address, 0, 0, 0, 0]),
+    ];
+    calls.into_iter().all(|(number, arguments)| {
+        seccomp::verdict(number, arguments) == Verdict::Allowed
+            && more.verdict(&Call::new(number, arguments)) == Verdict::Allowed
+    })
 }
 
 /// Whether the process has a thread of this id.
@@ -283,6 +327,20 @@ pub fn restore_signals(old: SignalSet) {
     let _ = unsafe { syscall(NR_RT_SIGPROCMASK, [SET, &raw const old as usize, 0, 8, 0, 0]) };
 }
 
+/// Waits until the descriptor takes what is written to it without blocking; false where it does not soon
+/// (100 ms), as a pipe that is full.
+pub fn can_write(descriptor: i32) -> bool {
+    const NR_POLL: usize = 7;
+    const OUT: u64 = 4;
+    let mut request = u64::from(descriptor as u32) | OUT << 32;
+    // SAFETY: struct pollfd is 8 bytes: descriptor, events asked for, events found.
+    let polled = unsafe { syscall(NR_POLL, [&raw mut request as usize, 1, 100, 0, 0, 0]) };
+    match polled {
+        Ok(count) => count == 1 && request >> 48 & OUT != 0,
+        Err(error) => error == FORBIDDEN || error == EINTR,
+    }
+}
+
 /// Whether the eight bytes at an address can be read. The kernel is asked to copy a signal set from there, for a
 /// change that is none: it tells a bad address from the bad request.
 pub fn is_readable(address: usize) -> bool {
@@ -333,6 +391,8 @@ pub const fn signal(number: u32) -> SignalSet {
 
 /// A write to a pipe that nobody reads.
 pub const SIGPIPE: SignalSet = signal(13);
+/// Output to a terminal by a process in the background.
+pub const SIGTTOU: SignalSet = signal(22);
 /// A file that grew over its limit.
 pub const SIGXFSZ: SignalSet = signal(25);
 /// All but those that tell of an error in the code that runs: they cannot wait.
@@ -348,6 +408,10 @@ pub fn with_own_descriptors(work: &mut dyn FnMut()) -> bool {
     extern "C" fn run(work: *mut &mut dyn FnMut()) {
         // SAFETY: `work` points at the caller's closure reference, whose thread sleeps until this child is gone.
         unsafe { (*work)() };
+    }
+    let calls = [(NR_CLONE, [VM_VFORK, 0, 0, 0, 0, 0]), (NR_EXIT, [0; 6]), (NR_WAIT4, [0; 6])];
+    if seccomp::is_in_force() && !calls.iter().all(|&(number, arguments)| seccomp::permits(number, arguments)) {
+        return false;
     }
     let mut work = work;
     let child: isize;
