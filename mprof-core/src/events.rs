@@ -7,8 +7,8 @@
 use mprof_format::kinds::Category;
 
 use crate::bins::Bins;
-use crate::header::{self, HEADER, Header, OFFSET_LIMIT, SIZE_LIMIT};
 use crate::freed::{self, FreedObject};
+use crate::header::{self, HEADER, Header, OFFSET_LIMIT, SIZE_LIMIT};
 use crate::heap::Heap;
 use crate::ledger;
 use crate::lifetimes::Freed;

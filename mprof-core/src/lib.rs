@@ -20,6 +20,7 @@ pub mod bins;
 pub mod chain;
 pub mod curve;
 pub mod dump;
+pub mod elf_image;
 pub mod events;
 pub mod freed;
 pub mod header;

@@ -11,6 +11,7 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use crate::arena::keep_bytes;
+use crate::elf_image;
 use crate::location::{SPACE_ANONYMOUS, SPACE_MODULES};
 use crate::sys;
 
@@ -137,7 +138,7 @@ pub fn find(address: usize) -> Option<Found> {
     };
     let (start, end) = (object.map_start as usize, object.map_end as usize);
     // SAFETY: as above.
-    let build_id = unsafe { build_id(start, end, bias) };
+    let build_id = unsafe { elf_image::build_id(start, end, bias) };
     let space = match intern(name, build_id, bias, start, end) {
         Some(number) => SPACE_MODULES + number as u16,
         None => SPACE_ANONYMOUS,
@@ -191,7 +192,8 @@ fn intern(name: &[u8], build_id: &[u8], bias: usize, start: usize, end: usize) -
 /// Where a module lies in the place of an earlier one, that one was unloaded, and perhaps by no call that we see
 /// (the C library unloads character conversions by itself).
 fn forget_what_it_replaced(start: usize, end: usize, number: usize) {
-    let replaces = |(other, module): (usize, &Module)| other != number && module.start < end && start < module.end;
+    let replaces =
+        |(other, module): (usize, &Module)| other != number && module.start < end && start < module.end;
     if all().enumerate().any(replaces) {
         crate::process::step_generation();
     }
@@ -223,97 +225,6 @@ fn allocate_module() -> Option<&'static mut MaybeUninit<Module>> {
     Some(unsafe { memory.cast::<MaybeUninit<Module>>().as_mut() })
 }
 
-/// The GNU build-id of a loaded object (elf(5), `NT_GNU_BUILD_ID`); empty where it has none.
-///
-/// # Safety
-/// `start..end` is a loaded ELF object that stays loaded while the slice is used.
-unsafe fn build_id<'a>(start: usize, end: usize, bias: usize) -> &'a [u8] {
-    const PT_LOAD: u32 = 1;
-    const PT_NOTE: u32 = 4;
-    const NT_GNU_BUILD_ID: u32 = 3;
-    // SAFETY: the first page of an object is mapped and readable, and holds the ELF header where the object
-    // begins with file offset 0, which the magic number tells.
-    let header = unsafe { core::slice::from_raw_parts(start as *const u8, 64) };
-    if header[..4] != *b"\x7fELF" || header[4] != 2 {
-        return &[];
-    }
-    let word = |at: usize, length: usize| {
-        header[at..at + length].iter().rev().fold(0usize, |value, &byte| value << 8 | usize::from(byte))
-    };
-    let (table, size, count) = (word(32, 8), word(54, 2), word(56, 2));
-    if size != 56 || table.saturating_add(size * count) > sys::PAGE.min(end - start) {
-        return &[];
-    }
-    // SAFETY: the program headers lie on the first page, as was checked.
-    let headers = (0..count).map(|index| unsafe { ProgramHeader::read(start + table + index * size) });
-    for note in headers.clone().filter(|header| header.kind == PT_NOTE) {
-        // A note that no segment holds was not loaded.
-        let loaded = headers.clone().any(|segment| {
-            segment.kind == PT_LOAD && note.address >= segment.address && note.end() <= segment.end()
-        });
-        let from = note.address.wrapping_add(bias);
-        if !loaded || from < start || from > end || note.length > end - from {
-            continue;
-        }
-        // SAFETY: it is part of a loaded segment.
-        let notes = unsafe { core::slice::from_raw_parts(from as *const u8, note.length) };
-        let padding = if note.align == 8 { 8 } else { 4 };
-        if let Some(description) = find_note(notes, padding, b"GNU\0", NT_GNU_BUILD_ID) {
-            return description;
-        }
-    }
-    &[]
-}
-
-/// What we need of a program header (System V ABI, `Elf64_Phdr`).
-#[derive(Clone, Copy)]
-struct ProgramHeader {
-    kind: u32,
-    address: usize,
-    length: usize,
-    align: usize,
-}
-
-impl ProgramHeader {
-    /// # Safety
-    /// There is a program header at the address.
-    unsafe fn read(at: usize) -> ProgramHeader {
-        let entry = at as *const u8;
-        // SAFETY: the caller vouches for the 56 bytes.
-        unsafe {
-            ProgramHeader {
-                kind: entry.cast::<u32>().read_unaligned(),
-                address: entry.add(16).cast::<usize>().read_unaligned(),
-                length: entry.add(32).cast::<usize>().read_unaligned(),
-                align: entry.add(48).cast::<usize>().read_unaligned(),
-            }
-        }
-    }
-
-    fn end(&self) -> usize {
-        self.address.saturating_add(self.length)
-    }
-}
-
-/// The description of the first note of this name and type.
-fn find_note<'a>(mut notes: &'a [u8], padding: usize, name: &[u8], kind: u32) -> Option<&'a [u8]> {
-    let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-    while notes.len() >= 12 {
-        let (name_length, length) = (word(notes) as usize, word(&notes[4..]) as usize);
-        let this_kind = word(&notes[8..]);
-        let description = (12 + name_length).next_multiple_of(padding);
-        let end = description.checked_add(length)?;
-        if end > notes.len() {
-            return None;
-        }
-        if this_kind == kind && notes[12..].starts_with(name) && name_length == name.len() {
-            return Some(&notes[description..end]);
-        }
-        notes = notes.get(end.next_multiple_of(padding)..)?;
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -334,19 +245,5 @@ mod tests {
     fn the_stack_lies_in_no_module() {
         let local = 0;
         assert!(find(&raw const local as usize).is_none());
-    }
-
-    #[test]
-    fn notes_are_found_and_broken_ones_end_the_search() {
-        let mut notes = alloc::vec::Vec::new();
-        notes.extend_from_slice(&[4, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0]);
-        notes.extend_from_slice(b"GNU\0ab\0\0");
-        notes.extend_from_slice(&[4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0]);
-        notes.extend_from_slice(b"GNU\0xyz\0");
-        assert_eq!(find_note(&notes, 4, b"GNU\0", 3), Some(&b"xyz"[..]));
-        assert_eq!(find_note(&notes, 4, b"GNU\0", 9), None);
-        notes[4] = 0xff;
-        notes[5] = 0xff;
-        assert_eq!(find_note(&notes, 4, b"GNU\0", 3), None);
     }
 }

@@ -93,7 +93,7 @@ impl Verdict {
     fn of(result: u32) -> Verdict {
         match result & 0xffff_0000 {
             0x7fff_0000 | 0x7ffc_0000 | 0x7ff0_0000 => Verdict::Allowed, // ALLOW, LOG, TRACE
-            0x0005_0000 => Verdict::Refused,                            // ERRNO
+            0x0005_0000 => Verdict::Refused,                             // ERRNO
             _ => Verdict::Fatal,
         }
     }

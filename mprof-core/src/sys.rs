@@ -306,6 +306,121 @@ pub fn barrier_everywhere() -> bool {
     unsafe { syscall(NR_MEMBARRIER, [PRIVATE_EXPEDITED, 0, 0, 0, 0, 0]) }.is_ok()
 }
 
+/// Maps `length` bytes, the lowest page of which is out of reach.
+pub fn map_guarded(length: usize) -> Option<*mut u8> {
+    let memory = map(length)?;
+    // SAFETY: the page is ours, and nothing refers to it.
+    let _ = unsafe { syscall(NR_MPROTECT, [memory as usize, PAGE, 0, 0, 0, 0]) };
+    Some(memory)
+}
+
+/// Writes a word that lies in memory which may not be written to, and makes that as it was. `rights`: those of the
+/// memory (1 readable, 2 writable, 4 executable).
+///
+/// # Safety
+/// The word is aligned, and whoever reads it may see the old value or the new; the memory has these rights.
+pub unsafe fn overwrite(word: *mut usize, value: usize, rights: usize) -> bool {
+    const WRITE: usize = 2;
+    let page = word as usize & !(PAGE - 1);
+    let protect = |rights| {
+        // SAFETY: the page is mapped and loses none of its rights.
+        unsafe { syscall(NR_MPROTECT, [page, PAGE, rights, 0, 0, 0]) }.is_ok()
+    };
+    if rights & WRITE == 0 && !protect(rights | WRITE) {
+        return false;
+    }
+    // SAFETY: the caller vouches; the page can be written to.
+    unsafe { word.write_volatile(value) };
+    rights & WRITE != 0 || protect(rights)
+}
+
+const NR_MPROTECT: usize = 10;
+const NR_SIGALTSTACK: usize = 131;
+const DISABLED: usize = 2;
+
+/// The calling thread's alternate signal stack as the kernel has it: address, flags, length.
+fn alternate_stack() -> Option<[usize; 3]> {
+    let mut old = [0usize; 3];
+    // SAFETY: `stack_t` is 24 bytes.
+    unsafe { syscall(NR_SIGALTSTACK, [0, old.as_mut_ptr() as usize, 0, 0, 0, 0]) }.ok().map(|_| old)
+}
+
+/// Whether the calling thread has an alternate signal stack. True where the kernel does not say.
+pub fn has_alternate_stack() -> bool {
+    alternate_stack().is_none_or(|[_, flags, _]| flags & DISABLED == 0)
+}
+
+/// Gives the calling thread an alternate signal stack.
+///
+/// # Safety
+/// The memory is a stack's, and stays mapped until it is dropped.
+pub unsafe fn set_alternate_stack(start: usize, length: usize) {
+    let stack = [start, 0, length];
+    // SAFETY: as the caller vouches.
+    let _ = unsafe { syscall(NR_SIGALTSTACK, [stack.as_ptr() as usize, 0, 0, 0, 0, 0]) };
+}
+
+/// Takes the alternate stack that begins there away from the calling thread, if it has that one.
+pub fn drop_alternate_stack(start: usize) {
+    if alternate_stack().is_some_and(|[address, flags, _]| address == start && flags & DISABLED == 0) {
+        let none = [0, DISABLED, 0];
+        // SAFETY: the kernel reads 24 bytes.
+        let _ = unsafe { syscall(NR_SIGALTSTACK, [none.as_ptr() as usize, 0, 0, 0, 0, 0]) };
+    }
+}
+
+/// Sends the calling thread a signal with this information (`siginfo_t`), as if it came from where the information
+/// says.
+pub fn send_to_self(signal: u32, information: *const u8) -> bool {
+    const NR_RT_TGSIGQUEUEINFO: usize = 297;
+    let arguments =
+        [process_id() as usize, thread_id() as usize, signal as usize, information as usize, 0, 0];
+    // SAFETY: the kernel reads the information, 128 bytes that a handler was given.
+    unsafe { syscall(NR_RT_TGSIGQUEUEINFO, arguments) }.is_ok()
+}
+
+/// Sends the calling thread a signal in 100 microseconds, by a timer that carries this value.
+pub fn send_later(signal: u32, value: u64) -> bool {
+    const NR_TIMER_CREATE: usize = 222;
+    const NR_TIMER_SETTIME: usize = 223;
+    const THREAD_ID: u64 = 4; // SIGEV_THREAD_ID
+    // struct sigevent: value, signal, kind of notice, thread.
+    let mut event = [0u64; 8];
+    event[0] = value;
+    event[1] = u64::from(signal) | THREAD_ID << 32;
+    event[2] = u64::from(thread_id());
+    let mut timer = 0i32;
+    let when = [0i64, 0, 0, 100_000];
+    // SAFETY: the kernel reads 64 bytes and writes 4; then it reads 32.
+    unsafe {
+        let create = [Clock::Monotonic as usize, event.as_ptr() as usize, &raw mut timer as usize, 0, 0, 0];
+        if syscall(NR_TIMER_CREATE, create).is_err() {
+            return false;
+        }
+        let set = syscall(NR_TIMER_SETTIME, [timer as usize, 0, when.as_ptr() as usize, 0, 0, 0]);
+        if set.is_err() {
+            delete_timer(timer);
+        }
+        set.is_ok()
+    }
+}
+
+/// The timer that a signal is from, and the value that it carries, if its code is `SI_TIMER`.
+///
+/// # Safety
+/// A `siginfo_t`, as a handler is given.
+pub unsafe fn timer_of(information: *const u8) -> (i32, u64) {
+    // SAFETY: 128 bytes, of which what differs between senders begins at 16 (sigaction(2)).
+    unsafe { (information.add(16).cast::<i32>().read(), information.add(24).cast::<u64>().read()) }
+}
+
+/// Deletes a timer of [`send_later`].
+pub fn delete_timer(timer: i32) {
+    const NR_TIMER_DELETE: usize = 226;
+    // SAFETY: takes no pointer.
+    let _ = unsafe { syscall(NR_TIMER_DELETE, [timer as usize, 0, 0, 0, 0, 0]) };
+}
+
 /// A set of signals, as the kernel has it: bit `n - 1` for signal `n`.
 pub type SignalSet = u64;
 
@@ -410,7 +525,8 @@ pub fn with_own_descriptors(work: &mut dyn FnMut()) -> bool {
         unsafe { (*work)() };
     }
     let calls = [(NR_CLONE, [VM_VFORK, 0, 0, 0, 0, 0]), (NR_EXIT, [0; 6]), (NR_WAIT4, [0; 6])];
-    if seccomp::is_in_force() && !calls.iter().all(|&(number, arguments)| seccomp::permits(number, arguments)) {
+    if seccomp::is_in_force() && !calls.iter().all(|&(number, arguments)| seccomp::permits(number, arguments))
+    {
         return false;
     }
     let mut work = work;
