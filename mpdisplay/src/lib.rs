@@ -15,3 +15,5 @@ mod output;
 pub mod report;
 mod select;
 pub mod suppress;
+mod whole_file;
+pub mod wrapper;
