@@ -204,7 +204,7 @@ fn keep_absolute(name: &[u8], start: usize) -> Option<&'static [u8]> {
     if name.first() == Some(&b'/') || !name.contains(&b'/') {
         return keep_bytes(name); // names without a slash are no files (the vdso)
     }
-    crate::maps::with_path(start, |path| keep_bytes(path)).flatten().or_else(|| {
+    crate::maps::with_path(start, keep_bytes).flatten().or_else(|| {
         let mut path = crate::note::Text::<1024>::new();
         let mut buffer = [0u8; 1024];
         if let Some(directory) = sys::current_directory(&mut buffer) {

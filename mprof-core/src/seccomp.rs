@@ -205,6 +205,7 @@ impl Filter {
         Filter::keep(Some(instructions))
     }
 
+    #[allow(clippy::mut_from_ref)] // the result is fresh memory, not the instructions
     fn keep(instructions: Option<&'static [Instruction]>) -> Option<&'static mut Filter> {
         let memory = Arena.allocate(Layout::new::<Filter>()).ok()?.cast::<Filter>();
         // SAFETY: the memory fits, is ours and never freed.

@@ -59,10 +59,10 @@ unsafe extern "C" fn hook_syscall(
     let Some(real) = originals::syscall() else { return -1 };
     // SAFETY: the caller's arguments; none of these calls has more.
     let call = || unsafe { real(number, first, second, third, fourth, fifth, 0) };
-    // SAFETY: as above.
     match number {
+        // SAFETY: as above.
         libc::SYS_prctl => confine(unsafe { filter(second, third) }, call),
-        // seccomp(2) counts its modes from 0.
+        // SAFETY: as above. (seccomp(2) counts its modes from 0.)
         libc::SYS_seccomp => confine(unsafe { filter(first + 1, third) }, call),
         libc::SYS_exit if sys::thread_id() != sys::process_id() => call(),
         _ => {
