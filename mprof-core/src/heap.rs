@@ -17,19 +17,20 @@ use crate::ledger::Balance;
 use crate::lifetimes::Freed;
 use crate::location::{FrameKey, Location};
 use crate::mark::{self, Doing, Mark};
-use crate::memo::{Entry, Memo, Miss};
+use crate::memo::{self, Leaf, Memo, Miss};
 use crate::process::{self, OPTIONS};
 use crate::recording;
-use crate::records::{self, Chunk};
+
+use crate::records::{self, Chunk, Counted};
 use crate::reference;
 use crate::stack_bounds::StackBounds;
 use crate::sys;
 use crate::thread::control_block;
 use crate::threads::{self, Start};
 use crate::tree::{NO_NODE, Tree};
-use crate::unwind::State;
 use crate::unwind::cache::RuleCache;
 use crate::unwind::eh_frame::{self, Workspace};
+use crate::unwind::{Entry, State};
 
 /// Attention bit: code may have been unloaded; what was derived from code addresses is to be forgotten.
 pub const NEW_GENERATION: u32 = 1;
@@ -60,8 +61,6 @@ const FEW_HEAPS: usize = 4;
 const LONGEST_REST: u32 = 200_000;
 /// Ages of objects are counted modulo this, plus 1, in KiB.
 const AGES: u32 = (1 << 24) - 1;
-/// The number of no record.
-const NO_RECORD: u32 = 0;
 /// How long to wait for another thread to leave its heap, microseconds.
 const PATIENCE: u32 = 100_000;
 /// Callers kept of a chain when there are too many contexts (the paper's partial call chain).
@@ -326,6 +325,11 @@ pub fn forget_all() {
     IS_SHARED.store(false, Ordering::Relaxed);
 }
 
+/// Whether the calling thread is the one that the process began with.
+fn is_first_thread() -> bool {
+    sys::thread_id() == process::id()
+}
+
 impl Heap {
     /// A new thread has taken the heap over.
     fn begin_thread(&mut self) {
@@ -349,7 +353,7 @@ impl Heap {
     /// `entry` is the state of a live frame of the calling thread, which owns the heap and has marked itself as
     /// being in it.
     #[inline(always)]
-    pub unsafe fn allocate(&mut self, entry: State, size: usize) -> u32 {
+    pub unsafe fn allocate(&mut self, entry: Entry, size: usize) -> u32 {
         if self.attention.load(Ordering::Relaxed) != 0 {
             // SAFETY: as the caller vouches.
             return unsafe { self.allocate_attentively(entry, size) };
@@ -361,12 +365,12 @@ impl Heap {
     /// The same, when something is asked of the owner.
     #[cold]
     #[inline(never)]
-    unsafe fn allocate_attentively(&mut self, entry: State, size: usize) -> u32 {
+    unsafe fn allocate_attentively(&mut self, entry: Entry, size: usize) -> u32 {
         self.attend();
         if self.attention.fetch_and(!NEW_THREAD, Ordering::Relaxed) & NEW_THREAD != 0 {
             // The memo could spare the walk that finds the top.
             // SAFETY: as the caller vouches.
-            unsafe { self.context(entry) };
+            unsafe { self.context(entry.caller()) };
         }
         if self.attention.load(Ordering::Relaxed) & STOPPED != 0 {
             return records::UNRECORDED;
@@ -374,7 +378,8 @@ impl Heap {
         // SAFETY: as the caller vouches.
         let record = unsafe { self.allocate_now(entry, size) };
         if self.attention.load(Ordering::Relaxed) & VERIFY != 0 {
-            reference::check(self, entry, record);
+            // SAFETY: as the caller vouches.
+            reference::check(self, unsafe { entry.caller() }, record);
         }
         if self.attention.load(Ordering::Relaxed) & AUTOSAVE != 0 {
             recording::count_towards_writing();
@@ -384,59 +389,61 @@ impl Heap {
 
     /// The same, with nothing asked of the owner.
     #[inline(always)]
-    unsafe fn allocate_now(&mut self, entry: State, size: usize) -> u32 {
+    unsafe fn allocate_now(&mut self, entry: Entry, size: usize) -> u32 {
         let category = Category::of_size(size as u64).index();
         // SAFETY: as the caller vouches.
-        let record = match unsafe { self.memo.find(&entry, self.rules.second(&entry)) } {
+        let caller = unsafe { entry.caller() };
+        // SAFETY: as the caller vouches.
+        let counted = match unsafe { self.memo.find(&caller, self.rules.second(&caller)) } {
+            Ok(known) if known.category() == category => known.counted(),
             Ok(known) => {
-                if known.category() == category {
-                    known.record
-                } else {
-                    let known = &raw mut *known;
-                    // SAFETY: as the caller vouches.
-                    unsafe { self.find_record(entry, category, Ok(known)) }
-                }
+                let known = &raw mut *known;
+                // SAFETY: the entry was found just now.
+                unsafe { self.count_category(known, category) }
             }
             // SAFETY: as the caller vouches.
-            Err(miss) => unsafe { self.find_record(entry, category, Err(miss)) },
+            Err(miss) => unsafe { self.count_chain(entry, category, miss) },
         };
         self.bins.allocate(size);
-        if record == NO_RECORD {
+        let Some(counted) = counted else {
             return records::allocate_unknown(u32::from(category), size as u64);
-        }
+        };
         self.balance.allocate(size as u64);
-        if let Some(chunk) = records::chunk_of_own(record) {
-            chunk.allocate(record as usize, size as u64, self.balance.mark());
-        }
-        record
+        counted.allocate(size as u64, self.balance.mark());
+        counted.number()
     }
 
-    /// Finds the record for a chain (or a category at it) that the memo does not know; [`NO_RECORD`] without memory.
+    /// The record for a category at a chain that the memo knows with another one. `None` without memory.
     ///
     /// # Safety
-    /// As for [`Heap::allocate`]; `found` is of this memo, just now.
+    /// `known` is an entry of this memo.
     #[inline(never)]
-    unsafe fn find_record(&mut self, entry: State, category: u8, found: Result<*mut Entry, Miss>) -> u32 {
-        let (node, worth_keeping) = match found {
-            // SAFETY: the memo was not changed since.
-            Ok(known) => (unsafe { (*known).node() }, false),
-            // SAFETY: as the caller vouches.
-            Err(_) => unsafe { self.context(entry) },
-        };
-        let Some(record) = self.record(node, category) else { return NO_RECORD };
-        match found {
-            // SAFETY: finding the record did not touch the memo.
-            Ok(known) => unsafe { (*known).set_counted((record, category)) },
-            Err(miss) if worth_keeping => {
-                if let Some(proof) = self.chain.proof() {
-                    // SAFETY: as the caller vouches.
-                    let second = unsafe { self.rules.second(&entry) };
-                    self.memo.insert(miss, &entry, second, proof, node, (record, category));
-                }
-            }
-            Err(_) => {}
+    unsafe fn count_category(&mut self, known: *mut memo::Entry, category: u8) -> Option<Counted> {
+        // SAFETY: as the caller vouches; finding the record does not touch the memo.
+        unsafe {
+            let counted = self.record((*known).node(), category)?;
+            (*known).set_counted(counted, category);
+            Some(counted)
         }
-        record
+    }
+
+    /// The record for a chain that the memo does not know. `None` without memory.
+    ///
+    /// # Safety
+    /// As for [`Heap::allocate`]; `miss` is of this memo, just now.
+    #[inline(never)]
+    unsafe fn count_chain(&mut self, entry: Entry, category: u8, miss: Miss) -> Option<Counted> {
+        // SAFETY: as the caller vouches.
+        let caller = unsafe { entry.caller() };
+        // SAFETY: as the caller vouches.
+        let (node, worth_keeping) = unsafe { self.context(caller) };
+        let counted = self.record(node, category)?;
+        if worth_keeping && let Some(proof) = self.chain.proof() {
+            // SAFETY: as the caller vouches.
+            let second = unsafe { self.rules.second(&caller) };
+            self.memo.insert(miss, &caller, second, proof, Leaf { node, category, counted });
+        }
+        Some(counted)
     }
 
     /// Notes which object the thread allocated last.
@@ -464,10 +471,10 @@ impl Heap {
         if core::ptr::eq(chunk.owner(), self) {
             // It is this heap's object: then it is the last one if it lies where that one lay.
             let freed = Freed { size, age, is_temporary: core::ptr::eq(self.last, object) };
-            chunk.free(header.record as usize, freed, self.balance.mark());
+            chunk.free(header.record, freed, self.balance.mark());
         } else {
             let freed = Freed { size, age, is_temporary: false };
-            chunk.free_remotely(header.record as usize, freed, self.balance.epoch());
+            chunk.free_remotely(header.record, freed, self.balance.epoch());
         }
     }
 
@@ -475,6 +482,11 @@ impl Heap {
     /// whether it may be put into the memo.
     unsafe fn context(&mut self, entry: State) -> (u32, bool) {
         let depth = OPTIONS.depth.load(Ordering::Relaxed) as usize;
+        let begins = self.top == NO_NODE;
+        if begins {
+            // Before the first walk: it is not to end where later ones would not.
+            self.find_bounds();
+        }
         let mut walk = Walk {
             rules: &mut self.rules,
             workspace: &mut self.workspace,
@@ -489,7 +501,7 @@ impl Heap {
             _ => unsafe { self.chain.find(&mut walk, entry) },
         };
         let Some(found) = found else { return (NO_NODE, false) };
-        if self.top == NO_NODE {
+        if begins {
             self.find_top(found);
         }
         let mut walk = Walk {
@@ -507,13 +519,18 @@ impl Heap {
         (node, node != NO_NODE && found.comparable)
     }
 
+    /// Finds out where the thread's stack ends.
+    #[cold]
+    fn find_bounds(&mut self) {
+        let end = if is_first_thread() { process::first_stack_end() } else { control_block() };
+        self.bounds = StackBounds::below(end);
+    }
+
     /// Finds out where the thread began, by its first chain, and makes the top of its tree.
     #[cold]
     #[inline(never)]
     fn find_top(&mut self, found: Found) {
-        let first = sys::thread_id() == process::id();
-        self.bounds = StackBounds::below(if first { process::first_stack_end() } else { control_block() });
-        let start = if first {
+        let start = if is_first_thread() {
             Start::First
         } else if found.end == End::Complete {
             // Outermost first: clone, start_thread, the function given to pthread_create.
@@ -539,8 +556,8 @@ impl Heap {
         self.top = self.tree.child_beyond_limit(NO_NODE, FrameKey::thread(record));
     }
 
-    /// Number of the counter record of a context and category, made now if need be. `None` without memory.
-    fn record(&mut self, node: u32, category: u8) -> Option<u32> {
+    /// The counter record of a context and category, made now if need be. `None` without memory.
+    fn record(&mut self, node: u32, category: u8) -> Option<Counted> {
         if node == NO_NODE {
             return None;
         }
@@ -561,7 +578,7 @@ impl Heap {
                 }
             }
         };
-        self.tree.node_mut(node).record = issued;
+        self.tree.node_mut(node).record = issued.number();
         Some(issued)
     }
 

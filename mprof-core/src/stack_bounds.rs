@@ -20,7 +20,7 @@ pub struct StackBounds {
 unsafe impl Zeroable for StackBounds {}
 
 /// How far down it is tried at once whether the stack goes on, pages.
-const REACH: usize = 2048;
+const REACH: usize = 1 << 18;
 
 impl StackBounds {
     /// The stack that ends at this address; how far down it goes is found out when it matters.

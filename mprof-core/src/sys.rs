@@ -460,10 +460,10 @@ pub fn can_write(descriptor: i32) -> bool {
 /// change that is none: it tells a bad address from the bad request.
 pub fn is_readable(address: usize) -> bool {
     const NO_SUCH_CHANGE: usize = usize::MAX;
-    const EFAULT: Errno = Errno(14);
+    const EINVAL: Errno = Errno(22);
     // SAFETY: the kernel copies eight bytes from the address, if they are there, and changes nothing.
     let refused = unsafe { syscall(NR_RT_SIGPROCMASK, [NO_SUCH_CHANGE, address, 0, 8, 0, 0]) };
-    refused != Err(EFAULT)
+    refused == Err(EINVAL)
 }
 
 /// Signals that are pending for the calling thread.

@@ -1,8 +1,10 @@
 //! `mprof`, the command that runs a program under the library, and leaks as test results.
 
 mod consumers;
+mod installed;
 mod leaks;
 mod obstacles;
 mod running;
 mod scratch;
 mod signals;
+mod terminal;
