@@ -90,7 +90,7 @@ fn unasked() {
 
 #[test]
 fn of_an_assertion() {
-    let program = Program::c("assertion").ends(Status::Signalled(libc::SIGABRT)).no_reference();
+    let program = Program::c("assertion").ends(Status::Signalled(libc::SIGABRT)).no_reference().uncounted();
     program.check(|run| {
         assert_eq!(run.facts().chain("main"), kept(2, 154));
         assert_eq!(run.facts().profile.process.reason, Reason::Abort);
