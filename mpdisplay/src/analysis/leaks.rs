@@ -172,7 +172,10 @@ impl<'t, N: Number> Leaks<'t, N> {
             rows[row].usage += count.usage;
         }
         rows.retain(|row| row.usage.kept().is_some());
-        let hidden = hidden.into_iter();
+        // In a comparison only what has changed is told.
+        let hidden = hidden
+            .into_iter()
+            .filter(|(_, usage)| usage.kept().weight() > 0 || usage.kept_bytes().weight() > 0);
         let mut hidden: Vec<SuppressedLeaks<N>> = hidden
             .map(|(rule, usage)| SuppressedLeaks { label: suppressed.label(rule).clone(), usage })
             .collect();
@@ -311,8 +314,17 @@ fn label<N>(tree: &Tree<N>, node: &Node, options: PathOptions) -> String {
     text
 }
 
+/// The shown path that the chain of a node ends in.
+pub(super) fn path_to<N>(tree: &Tree<N>, node: u32, options: PathOptions) -> Path {
+    let (shown, beginning) = reach(tree, node, options.depth);
+    let callers = ancestors(tree, node).take(shown).map(|node| label(tree, node, options));
+    let mut callers: Vec<String> = callers.collect();
+    callers.reverse();
+    Path { beginning, callers }
+}
+
 /// For each node a key that is the same for two nodes exactly if their shown paths are.
-fn path_keys<N>(tree: &Tree<N>, options: PathOptions) -> Vec<(u32, Beginning)> {
+pub(super) fn path_keys<N>(tree: &Tree<N>, options: PathOptions) -> Vec<(u32, Beginning)> {
     let labels = label_ids(tree, options);
     let levels = levels(tree);
     let deepest = levels.iter().copied().max().unwrap_or(0);

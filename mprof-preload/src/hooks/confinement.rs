@@ -4,6 +4,7 @@
 
 use core::ffi::{c_int, c_long};
 
+use mprof_core::ledger;
 use mprof_core::seccomp::{self, Filter, Program};
 use mprof_core::sys;
 use mprof_format::kinds::Reason;
@@ -23,13 +24,18 @@ const FILTER: c_long = 2;
 
 extern "C" fn is_prctl_of_ours(option: c_int) -> bool {
     originals::find();
-    option == libc::PR_SET_SECCOMP
+    is_confining(option)
+}
+
+/// Whether this prctl(2) takes something from the program that we use as well.
+fn is_confining(option: c_int) -> bool {
+    option == libc::PR_SET_SECCOMP || option == libc::PR_SET_TSC
 }
 
 extern "C" fn is_syscall_of_ours(number: c_long, first: c_long) -> bool {
     originals::find();
     match number {
-        libc::SYS_prctl => first as c_int == libc::PR_SET_SECCOMP,
+        libc::SYS_prctl => is_confining(first as c_int),
         libc::SYS_seccomp | libc::SYS_exit_group | libc::SYS_exit => true,
         _ => false,
     }
@@ -44,8 +50,9 @@ unsafe extern "C" fn hook_prctl(
 ) -> c_int {
     let Some(real) = originals::prctl() else { return -1 };
     // SAFETY: the caller's arguments.
-    confine(unsafe { filter(mode, program) }, || unsafe { real(option, mode, program, third, fourth).into() })
-        as c_int
+    let call = || unsafe { real(option, mode, program, third, fourth).into() };
+    // SAFETY: as above.
+    unsafe { confine_by_prctl(option, mode, program, call) as c_int }
 }
 
 unsafe extern "C" fn hook_syscall(
@@ -61,15 +68,36 @@ unsafe extern "C" fn hook_syscall(
     let call = || unsafe { real(number, first, second, third, fourth, fifth, 0) };
     match number {
         // SAFETY: as above.
-        libc::SYS_prctl => confine(unsafe { filter(second, third) }, call),
+        libc::SYS_prctl => unsafe { confine_by_prctl(first as c_int, second, third, call) },
         // SAFETY: as above. (seccomp(2) counts its modes from 0.)
-        libc::SYS_seccomp => confine(unsafe { filter(first + 1, third) }, call),
+        libc::SYS_seccomp => unsafe { confine_by_prctl(libc::PR_SET_SECCOMP, first + 1, third, call) },
         libc::SYS_exit if sys::thread_id() != sys::process_id() => call(),
         _ => {
             profile::write(Reason::ImmediateExit, 0);
             call()
         }
     }
+}
+
+/// # Safety
+/// As for the system call.
+unsafe fn confine_by_prctl(
+    option: c_int,
+    mode: c_long,
+    program: c_long,
+    call: impl FnOnce() -> c_long,
+) -> c_long {
+    if option == libc::PR_SET_TSC {
+        if mode == c_long::from(libc::PR_TSC_SIGSEGV) {
+            ledger::stop_clock();
+        }
+        return call();
+    }
+    if mode == STRICT {
+        ledger::stop_clock();
+    }
+    // SAFETY: as the caller vouches.
+    confine(unsafe { filter(mode, program) }, call)
 }
 
 /// A copy of the filter that the program is about to set; `None` where it sets none.
