@@ -131,20 +131,19 @@ impl<S: Sink> Dump<'_, S> {
             lenient(self.writer.argument(argument))?;
         }
         self.peak()?;
-        for view in heap::all() {
+        for view in heap::current() {
             self.heap(view, facts.program)?;
         }
         self.unknown()?;
         self.curve()?;
-        self.snapshots()?;
         for index in 0..bins::COUNT {
-            let all = heap::all().map(HeapView::bins).chain(core::iter::once(&events::COMMON_BINS));
+            let all = heap::current().map(HeapView::bins).chain(core::iter::once(&events::COMMON_BINS));
             let bin = bins::sum(index, all);
             if bin.allocs != 0 || bin.frees != 0 {
                 lenient(self.writer.bin(&bin))?;
             }
         }
-        self.rounding()
+        Ok(())
     }
 
     /// Contexts and counters of one heap.
@@ -174,11 +173,7 @@ impl<S: Sink> Dump<'_, S> {
             self.live(id(tally.node), &tally)?;
         }
         let known = |node: u32| (1..length).contains(&node).then(|| id(node));
-        chunks().try_for_each(|chunk| self.lifetimes(chunk, known))?;
-        chunks().try_for_each(|chunk| self.ages(chunk, known))?;
-        chunks().try_for_each(|chunk| self.growth(chunk, known))?;
-        chunks().for_each(|chunk| chunk.set_base(first));
-        Ok(())
+        chunks().try_for_each(|chunk| self.lifetimes(chunk, known))
     }
 
     /// What was counted without a chain.

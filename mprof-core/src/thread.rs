@@ -25,8 +25,7 @@ global_asm!(
     ".popsection",
 );
 
-/// The calling thread's words: its mark and its heap. Where the process is watched (see [`crate::watch`]) the mark is null,
-/// so that no hook takes the short way.
+/// The calling thread's words: its mark and its heap.
 #[derive(Debug, Clone, Copy)]
 pub struct Thread {
     mark: *const Mark,
@@ -64,15 +63,20 @@ impl Thread {
         Thread { mark, heap }
     }
 
-    /// Makes these the calling thread's words.
+    /// Makes these the calling thread's words: both by one instruction, for a signal handler that saw the one
+    /// without the other would take the thread for ready.
     fn store(self) {
-        // SAFETY: as in `current`.
+        // SAFETY: as in `current`; the words are 16-byte aligned.
         unsafe {
             asm!(
                 "mov {scratch}, qword ptr [rip + mprof_thread@GOTTPOFF]",
-                "mov qword ptr fs:[{scratch}], {mark}",
-                "mov qword ptr fs:[{scratch} + 8], {heap}",
+                "movq {both}, {mark}",
+                "movq {high}, {heap}",
+                "punpcklqdq {both}, {high}",
+                "movaps xmmword ptr fs:[{scratch}], {both}",
                 scratch = out(reg) _,
+                both = out(xmm_reg) _,
+                high = out(xmm_reg) _,
                 mark = in(reg) self.mark,
                 heap = in(reg) self.heap,
                 options(nostack, preserves_flags),
@@ -80,7 +84,7 @@ impl Thread {
         }
     }
 
-    /// The thread's mark and heap if it has them, is in the program, and is not watched: then a hook may begin.
+    /// The thread's mark and heap if it has them and is in the program: then a hook may begin.
     #[inline(always)]
     pub fn ready(&self) -> Option<(&'static Mark, *mut Heap)> {
         if self.mark.is_null() {
@@ -93,11 +97,12 @@ impl Thread {
 
     /// The thread's mark and heap, whatever it is doing.
     pub fn attached(&self) -> Option<(&'static Mark, *mut Heap)> {
-        if self.heap.is_null() {
+        // (A signal handler in which the thread got both may have come between the reading of the two.)
+        if self.heap.is_null() || self.mark.is_null() {
             return None;
         }
-        // SAFETY: heaps are never freed.
-        Some((unsafe { Heap::mark_of(self.heap) }, self.heap))
+        // SAFETY: marks are never freed.
+        Some((unsafe { &*self.mark }, self.heap))
     }
 
     /// Whether the thread has given up its heap.
@@ -109,8 +114,7 @@ impl Thread {
     pub fn attach() -> Option<(&'static Mark, *mut Heap)> {
         let (mark, heap) = crate::heap::acquire()?;
         mark.set(Doing::Program);
-        let shown: *const Mark = if crate::watch::is_on() { core::ptr::null() } else { mark };
-        Thread { mark: shown, heap }.store();
+        Thread { mark, heap }.store();
         let hook = ON_ATTACH.load(Ordering::Acquire);
         if !hook.is_null() {
             // SAFETY: only `on_attach` stores here, and it stores such a function.
@@ -118,14 +122,6 @@ impl Thread {
             hook(heap.cast());
         }
         Some((mark, heap))
-    }
-
-    /// From now on the calling thread is watched.
-    pub fn hide_mark() {
-        let Thread { heap, .. } = Thread::current();
-        if !heap.is_null() {
-            Thread { mark: core::ptr::null(), heap }.store();
-        }
     }
 
     /// Takes the calling thread's heap away, because it is about to end. What it does after this is counted in

@@ -32,6 +32,9 @@ impl Measure {
         Measure::PeakObjects,
     ];
 
+    /// So many of them, the first ones, are not of the peak.
+    pub(super) const WITHOUT_PEAK: usize = 4;
+
     /// How much of it there is.
     pub fn of(self, usage: &Usage) -> u64 {
         match self {
@@ -42,11 +45,6 @@ impl Measure {
             Measure::Peak => usage.peak_bytes,
             Measure::PeakObjects => usage.peak,
         }
-    }
-
-    /// All measures of a usage, in their order.
-    pub(super) fn values(usage: &Usage) -> [u64; 6] {
-        Measure::ALL.map(|measure| measure.of(usage))
     }
 
     /// Its place among all measures.
@@ -114,7 +112,7 @@ mod tests {
     #[test]
     fn measures_of_a_usage() {
         let usage = Usage { peak: 7, peak_bytes: 900, ..Usage::new(10, 1000, 4, 300) };
-        assert_eq!(Measure::values(&usage), [1000, 10, 700, 6, 900, 7]);
+        assert_eq!(Measure::ALL.map(|measure| measure.of(&usage)), [1000, 10, 700, 6, 900, 7]);
         assert_eq!(Measure::ALL.map(Measure::index), [0, 1, 2, 3, 4, 5]);
     }
 }

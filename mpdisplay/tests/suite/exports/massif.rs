@@ -36,7 +36,7 @@ fn the_peak_stands_among_the_points() {
         found.iter().map(|(time, bytes, tree)| (time.as_str(), bytes.as_str(), tree.as_str())).collect();
     assert_eq!(found, expected);
     let tree = &snapshot(&text, 2)[5..];
-    assert_eq!(tree[0], "n2: 306024 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.");
+    assert_eq!(tree[0], "n3: 306024 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.");
     assert!(tree[1].starts_with(" n1: 300000 0x") && tree[1].contains(": load ("), "{tree:?}");
     assert!(tree[2].starts_with("  n0: 300000 0x") && tree[2].contains(": main ("), "{tree:?}");
 }
