@@ -136,6 +136,7 @@ impl<S: Sink> Dump<'_, S> {
         }
         self.unknown()?;
         self.curve()?;
+        self.snapshots()?;
         for index in 0..bins::COUNT {
             let all = heap::current().map(HeapView::bins).chain(core::iter::once(&events::COMMON_BINS));
             let bin = bins::sum(index, all);
@@ -143,7 +144,7 @@ impl<S: Sink> Dump<'_, S> {
                 lenient(self.writer.bin(&bin))?;
             }
         }
-        Ok(())
+        self.rounding()
     }
 
     /// Contexts and counters of one heap.
@@ -173,7 +174,11 @@ impl<S: Sink> Dump<'_, S> {
             self.live(id(tally.node), &tally)?;
         }
         let known = |node: u32| (1..length).contains(&node).then(|| id(node));
-        chunks().try_for_each(|chunk| self.lifetimes(chunk, known))
+        chunks().try_for_each(|chunk| self.lifetimes(chunk, known))?;
+        chunks().try_for_each(|chunk| self.ages(chunk, known))?;
+        chunks().try_for_each(|chunk| self.growth(chunk, known))?;
+        chunks().for_each(|chunk| chunk.set_base(first));
+        Ok(())
     }
 
     /// What was counted without a chain.
