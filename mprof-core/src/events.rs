@@ -132,7 +132,6 @@ unsafe fn record_watched(
     object
 }
 
-
 /// Gives the program the real block itself, without a header: it will come back as a foreign pointer. It is
 /// aligned as asked for, for the block is aligned to the offset.
 #[cold]
