@@ -12,21 +12,25 @@
 //! | [`startup`] | the order of things at the start |
 //! | [`options`], [`identity`] | what was asked for; who we are |
 //! | [`profile`] | writing the file |
+//! | [`leak_check`], [`viewer`], [`addresses`] | what leaks bring about at the end; mpdisplay as a child; the table without it |
 //! | [`reference`] | the `backtrace` crate as a second opinion on call chains |
 //!
 //! What Rust code allocates in here comes from the engine's arena and never reaches the program's allocator.
 // `pub` says what the other modules use; nothing but the C symbols leaves the library.
 #![allow(unreachable_pub)]
 
+mod addresses;
 mod bootstrap;
 mod hooks;
 mod identity;
+mod leak_check;
 mod options;
 mod originals;
 mod profile;
 mod reference;
 mod shim;
 mod startup;
+mod viewer;
 
 #[global_allocator]
 static ARENA: mprof_core::arena::Arena = mprof_core::arena::Arena;

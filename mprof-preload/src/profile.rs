@@ -7,14 +7,14 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use mprof_core::dump::{self, Facts, Rest};
 use mprof_core::note::{self, Printable, Text};
-use mprof_core::{process, reference, sys};
+use mprof_core::{child, process, reference, sys};
 use mprof_format::kinds::Reason;
 use mprof_format::write::Sink;
 
 use crate::{identity, options, startup};
 
 /// Longest path of a data file, bytes.
-const PATH: usize = 4096;
+pub const PATH: usize = 4096;
 const BUFFER: usize = 64 * 1024;
 
 struct Buffer(UnsafeCell<[u8; BUFFER]>);
@@ -30,10 +30,12 @@ static WRITER: AtomicU32 = AtomicU32::new(0);
 static EXCUSED: AtomicBool = AtomicBool::new(false);
 
 /// Writes the profile of this process, for this reason. Says so in one line if that cannot be done.
-pub fn write(reason: Reason, signal: u32) {
+///
+/// Returns whether there is a profile now.
+pub fn write(reason: Reason, signal: u32) -> bool {
     if process::id() != sys::process_id() {
         // A vfork child borrows its parent's memory; a fork child that has done nothing has nothing to write.
-        return;
+        return false;
     }
     if !startup::malloc_is_ours() && !has_events() {
         if !EXCUSED.swap(true, Ordering::Relaxed) {
@@ -42,24 +44,27 @@ pub fn write(reason: Reason, signal: u32) {
                 Printable(identity::program())
             ));
         }
-        return;
+        return false;
     }
     if options::first_process_only() && !identity::is_first(process::id()) {
-        return;
+        return false;
     }
     let thread = sys::thread_id();
     while let Err(writer) = WRITER.compare_exchange(0, thread, Ordering::Acquire, Ordering::Relaxed) {
         if writer == thread {
-            return;
+            return false;
         }
         sys::sleep_microseconds(100);
     }
-    sys::with_signals_blocked(sys::ASYNCHRONOUS, sys::SIGXFSZ | sys::SIGPIPE, || write_alone(reason, signal));
+    let written = sys::with_signals_blocked(sys::ASYNCHRONOUS, sys::SIGXFSZ | sys::SIGPIPE, || {
+        write_alone(reason, signal)
+    });
     WRITER.store(0, Ordering::Release);
+    written
 }
 
 /// [`write`], as the only thread that does, with no signal handler to come between.
-fn write_alone(reason: Reason, signal: u32) {
+fn write_alone(reason: Reason, signal: u32) -> bool {
     let mut name = Text::<PATH>::new();
     push_file_name(&mut name);
     let mut temporary = name.clone();
@@ -75,11 +80,12 @@ fn write_alone(reason: Reason, signal: u32) {
     if compared != 0 {
         note::say(format_args!("verify: {compared} chains compared, {different} differ"));
     }
+    outcome.is_ok()
 }
 
 /// Where this process writes: `MPROF_DATA`, or `mprof.data` in the directory of the start; other processes than
 /// the first add their id, unless the name has it already.
-fn push_file_name(name: &mut Text<PATH>) {
+pub fn push_file_name(name: &mut Text<PATH>) {
     let pattern = options::data().unwrap_or(b"mprof.data");
     if pattern.first() != Some(&b'/') && !identity::directory().is_empty() {
         name.push(identity::directory());
@@ -119,7 +125,7 @@ fn write_file(name: &CStr, temporary: &CStr, reason: Reason, signal: u32) -> Res
     if outcome == Err(sys::EMFILE) {
         // The program has used up its descriptors, and none of them is ours to close. A child with a table of
         // its own can.
-        sys::with_own_descriptors(&mut || {
+        child::with_own_descriptors(&mut || {
             sys::close(0);
             outcome = create_and_fill(temporary, reason, signal);
         });
@@ -174,7 +180,7 @@ impl Sink for File {
 }
 
 /// What an error number means, for those that writing a file can end with.
-fn reason_text(error: sys::Errno) -> impl core::fmt::Display {
+pub fn reason_text(error: sys::Errno) -> impl core::fmt::Display {
     let text = match error.0 {
         libc::ENOENT => "the folder does not exist (any more)",
         libc::EACCES | libc::EPERM => "permission denied",
