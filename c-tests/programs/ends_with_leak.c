@@ -50,12 +50,12 @@ static void in_thread(void *(*function)(void *), size_t stack) {
     pthread_create(&thread, &attributes, function, NULL);
 }
 
-/* From now on a system call fails with EPERM. */
-static void forbid(int call) {
+/* From now on a system call is answered so. */
+static void forbid(int call, unsigned answer) {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, answer),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = { sizeof filter / sizeof filter[0], filter };
@@ -98,9 +98,13 @@ int main(int argc, char **argv) {
     } else if (strcmp(way, "full") == 0) {
         while (dup(1) >= 0) {}
     } else if (strcmp(way, "no-processes") == 0) {
-        forbid(SYS_clone);
+        forbid(SYS_clone, SECCOMP_RET_ERRNO | EPERM);
     } else if (strcmp(way, "no-programs") == 0) {
-        forbid(SYS_execve);
+        forbid(SYS_execve, SECCOMP_RET_ERRNO | EPERM);
+    } else if (strcmp(way, "deadly-processes") == 0) {
+        forbid(SYS_clone, SECCOMP_RET_KILL_PROCESS);
+    } else if (strcmp(way, "deadly-programs") == 0) {
+        forbid(SYS_execve, SECCOMP_RET_KILL_PROCESS);
     } else if (strcmp(way, "fork") == 0) {
         fflush(stdout);
         pid_t child = fork();

@@ -5,9 +5,9 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use mprof_core::child::End;
 use mprof_core::note::{self, Printable};
-use mprof_core::{kept, process, sys};
+use mprof_core::{kept, process, recording, sys};
 
-use crate::{addresses, identity, options, profile, startup, viewer};
+use crate::{addresses, options, profile, startup, viewer};
 
 /// Id of the process that was checked last: each is checked once.
 static CHECKED: AtomicU32 = AtomicU32::new(0);
@@ -47,15 +47,12 @@ pub fn at_end(status: c_int, has_profile: bool) -> Option<c_int> {
 /// Whether this process has counts of its own, and is checked for the first time.
 fn is_checked_here() -> bool {
     let id = process::id();
-    // A vfork child borrows its parent's memory; a fork child that has done nothing has nothing to tell.
-    id == sys::process_id()
-        && (startup::malloc_is_ours() || profile::has_events())
-        && (!options::first_process_only() || identity::is_first(id))
-        && CHECKED.swap(id, Ordering::Relaxed) != id
+    !options::is_secure() && profile::is_ours_to_write() && CHECKED.swap(id, Ordering::Relaxed) != id
 }
 
 fn find_out(report: bool, has_profile: bool) -> Finding {
-    if has_profile {
+    // One that was told to stop has left its profile then.
+    if has_profile || recording::is_stopped() {
         match viewer::show_leaks(report) {
             Ok(End::Status(0)) => return Finding::Clean,
             Ok(End::Status(1)) => return Finding::Leaks,

@@ -11,8 +11,8 @@
 //! | [`originals`], [`bootstrap`] | the functions behind us; memory until they are found |
 //! | [`startup`] | the order of things at the start |
 //! | [`options`], [`identity`] | what was asked for; who we are |
-//! | [`profile`] | writing the file |
 //! | [`leak_check`], [`viewer`], [`addresses`] | what leaks bring about at the end; mpdisplay as a child; the table without it |
+//! | [`profile`] | writing the file |
 //! | [`reference`] | the `backtrace` crate as a second opinion on call chains |
 //!
 //! What Rust code allocates in here comes from the engine's arena and never reaches the program's allocator.
@@ -20,15 +20,22 @@
 #![allow(unreachable_pub)]
 
 mod addresses;
+mod alternate_stack;
+mod api;
 mod bootstrap;
+mod dynamic_symbols;
+mod file_name;
 mod hooks;
 mod identity;
 mod leak_check;
 mod options;
 mod originals;
+mod own_stack;
 mod profile;
+mod redirect;
 mod reference;
 mod shim;
+mod signals;
 mod startup;
 mod viewer;
 

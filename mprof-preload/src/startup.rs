@@ -16,11 +16,11 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use mprof_core::location::SPACE_MODULES;
 use mprof_core::thread::Thread;
-use mprof_core::{header, note, process, sys};
+use mprof_core::{header, note, process, recording, sys};
 use mprof_format::kinds::Reason;
 
 use crate::hooks::ending;
-use crate::{identity, leak_check, options, originals, profile, reference, viewer};
+use crate::{alternate_stack, identity, leak_check, options, originals, profile, reference, signals, viewer};
 
 /// Before the first header is written: whatever comes first, an event or our constructor.
 pub fn before_first_event() {
@@ -52,16 +52,20 @@ fn start() {
     note::remember_stderr();
     originals::find();
     options::read();
+    if options::is_secure() {
+        recording::stop(); // what is written would be written with the wrong rights
+    }
     identity::find();
     reference::offer();
     sys::register_barrier();
     watch_threads();
     register_handlers();
+    signals::start();
     // SAFETY: dlsym(3) with a valid name.
     let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
     // (The address of our own `malloc` would not do: the loader gives us the one that comes first, too.)
     let ours = mprof_core::modules::find(start as *const () as usize);
-    if options::report() || options::leak_exit().is_some() {
+    if (options::report() || options::leak_exit().is_some()) && !options::is_secure() {
         viewer::prepare(library());
     }
     let first = ours.is_none_or(|ours| (ours.start..ours.end).contains(&(malloc as usize)));
@@ -120,7 +124,10 @@ fn watch_threads() {
     // SAFETY: plain pthread_key_create(3); with a key this early neither it nor the setter allocates.
     if unsafe { libc::pthread_key_create(&raw mut key, Some(at_thread_end)) } == 0 {
         KEY.store(key, Ordering::Relaxed);
-        mprof_core::thread::on_attach(|_| set_rounds(1));
+        mprof_core::thread::on_attach(|_| {
+            set_rounds(1);
+            alternate_stack::set();
+        });
     }
 }
 

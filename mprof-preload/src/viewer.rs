@@ -8,7 +8,7 @@ use mprof_core::child::{self, End, Output, Program};
 use mprof_core::note::{self, Text};
 use mprof_core::sys::Errno;
 
-use crate::profile::{self, PATH};
+use crate::file_name::{self, PATH};
 use crate::{identity, options};
 
 const NAME: &[u8] = b"mpdisplay";
@@ -84,7 +84,7 @@ pub fn show_leaks(printed: bool) -> Result<End, Errno> {
         return Err(mprof_core::sys::ENOENT);
     };
     let mut name = Text::<PATH>::new();
-    profile::push_file_name(&mut name);
+    file_name::push(&mut name);
     let file = name.as_c_str().ok_or(Errno(libc::ENAMETOOLONG))?;
     let words = [c"mpdisplay", c"--no-pager", c"--fail-on-leak", c"--tables", c"leaks", c"--", file];
     let mut arguments = [core::ptr::null(); 8];

@@ -119,18 +119,20 @@ fn a_descriptor_of_the_programs_is_not_written_to() {
 #[test]
 fn where_no_process_can_be_made_one_line_says_so() {
     let scratch = installed();
-    for way in ["no-processes", "no-programs"] {
+    let filter = "a system call filter of the program's forbids it";
+    for (way, reason) in [
+        ("no-processes", "permission denied"),
+        ("no-programs", "permission denied"),
+        ("deadly-processes", filter),
+        ("deadly-programs", filter),
+    ] {
         let ended = run(&scratch, way, &["MPROF_LEAK_EXIT=23"]);
         if ended.status == 77 {
             return crate::scratch::skipped("seccomp filters are not allowed here");
         }
         let line =
-            "mprof: leaks are neither named nor suppressed: mpdisplay cannot be run: permission denied\n";
-        assert_eq!(
-            (ended.stdout.as_str(), ended.stderr.as_str(), ended.status),
-            ("done\n", line, 23),
-            "{way}"
-        );
+            format!("mprof: leaks are neither named nor suppressed: mpdisplay cannot be run: {reason}\n");
+        assert_eq!((ended.stdout.as_str(), ended.stderr, ended.status), ("done\n", line, 23), "{way}");
     }
 }
 
