@@ -75,7 +75,7 @@ fn large_profiles_have_pages_of_limited_size() {
     }
     let recorded = Recorded::new(&builder.build());
     let page = recorded.text(&["--format", "html"]);
-    assert!(page.len() < 2_500_000, "{} bytes", page.len());
+    assert!(page.len() < 3_500_000, "{} bytes", page.len());
     assert!(page.contains("<p class=\"note\">Left out: 7000 paths, "), "leaks");
     assert!(page.contains("<p class=\"note\">Left out: 7801 functions, which allocated "), "the call graph");
     let less = recorded.text(&["--format", "html", "--limit", "10"]);
