@@ -11,7 +11,7 @@ use mprof_core::sys::PAGE;
 use mprof_core::unwind::Entry;
 
 use crate::shim::shims;
-use crate::{bootstrap, originals};
+use crate::{bootstrap, identity, originals};
 
 const ENOMEM: c_int = libc::ENOMEM;
 
@@ -106,14 +106,14 @@ unsafe fn free_headless(entry: Entry, pointer: *mut c_void, real: unsafe extern 
     unsafe {
         match freed::judge(pointer.cast()) {
             Pointer::Freed(freed) => {
-                misuse::double_free(entry, freed);
+                misuse::double_free(entry, freed, identity::program());
                 real(pointer.byte_sub(1 << freed.offset_log2));
             }
             _ if bootstrap::owns(pointer) => {}
             _ => {
                 // (Another allocator may have memory of its own anywhere.)
                 if is_c_librarys(real as usize) {
-                    misuse::foreign_free(entry, pointer.addr());
+                    misuse::foreign_free(entry, pointer.addr(), identity::program());
                 }
                 real(pointer);
             }
@@ -169,7 +169,7 @@ unsafe extern "C" fn hook_realloc(pointer: *mut c_void, size: usize, sp: usize, 
         },
         // SAFETY: the real allocator is to judge the real block.
         Pointer::Freed(freed) => unsafe {
-            misuse::double_free(entry, freed);
+            misuse::double_free(entry, freed, identity::program());
             real(pointer.byte_sub(1 << freed.offset_log2), size)
         },
         // SAFETY: the piece came from there.
