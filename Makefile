@@ -22,12 +22,13 @@ GENERATED := $(TARGET)/generated
 DOCUMENTS := $(wildcard README.md CHANGELOG.md LICENSE-* docs/*.md)
 HEADERS := $(wildcard include/*.h)
 
-.PHONY: help build generated demo test random bench install uninstall deb clean
+.PHONY: help build generated demo test random soak bench install uninstall deb clean
 
 help:
 	@echo 'make demo               the four tables for the program of the paper'
 	@echo 'make test               all tests, on the release build of the library'
 	@echo 'make random             the random programs with 1000 seeds (SEEDS=...)'
+	@echo 'make soak               everything at once for ten minutes (SOAK=seconds)'
 	@echo 'make bench              what the library costs on the workloads of bench/'
 	@echo 'make install PREFIX=DIR library, tools, manual pages, completions (DESTDIR is honoured)'
 	@echo 'make deb                the same as a Debian package'
@@ -56,6 +57,12 @@ SEEDS ?= 1000
 random: build
 	C_TESTS_SEEDS='$(SEEDS)' MPROF_LIB='$(RELEASE)/libmprof.so' MPROF_BIN_DIR='$(RELEASE)' \
 	    $(CARGO) test -p c-tests --test random -- --nocapture
+
+# Seconds.
+SOAK ?= 600
+soak: build
+	C_TESTS_SOAK='$(SOAK)' MPROF_LIB='$(RELEASE)/libmprof.so' MPROF_BIN_DIR='$(RELEASE)' \
+	    $(CARGO) test -p c-tests --test soak -- --nocapture
 
 bench: build
 	python3 bench/bench.py --library '$(RELEASE)/libmprof.so'

@@ -22,7 +22,7 @@ FRAME static void stepped(void) {
 static void ignore(int number) { (void)number; }
 
 int main(void) {
-    if (!getenv("MPROF_SIGNAL")) signal(SIGUSR2, ignore);
+    if (!getenv("LD_PRELOAD")) signal(SIGUSR2, ignore);
     at_each_step(on_trap);
     for (int i = 0; i < 60; i++) {
         traps = 0;

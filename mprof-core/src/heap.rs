@@ -174,6 +174,11 @@ impl HeapView {
         &self.0.balance
     }
 
+    /// The frames of a context, innermost first, as keys.
+    pub fn frames(&self, node: u32) -> impl Iterator<Item = FrameKey> + '_ {
+        self.0.tree.frames(node)
+    }
+
     /// What the ring of freed objects says of an object, if it is in it.
     pub fn find_freed(&self, object: usize) -> Option<FreedObject> {
         self.0.freed.find(object)
@@ -657,12 +662,26 @@ impl Heap {
     }
 
     /// The frames of a context, innermost first, as keys.
-    pub fn frames(&self, mut node: u32) -> impl Iterator<Item = FrameKey> + '_ {
-        core::iter::from_fn(move || {
-            let this = (node != NO_NODE).then(|| self.tree.node(node))?;
-            node = this.parent;
-            Some(this.key)
-        })
+    pub fn frames(&self, node: u32) -> impl Iterator<Item = FrameKey> + '_ {
+        self.tree.frames(node)
+    }
+
+    /// The calling context of `entry`, without an event.
+    ///
+    /// # Safety
+    /// As for [`Heap::allocate`].
+    #[cold]
+    pub unsafe fn present_context(&mut self, entry: State) -> u32 {
+        self.attend();
+        // SAFETY: as the caller vouches.
+        unsafe { self.context(entry).0 }
+    }
+
+    /// Whether an address lies above `sp` on the owner's stack for sure.
+    #[cold]
+    pub fn is_on_stack(&mut self, sp: usize, address: usize) -> bool {
+        self.find_bounds();
+        self.bounds.is_above(sp, address)
     }
 
     /// The context that a record of this heap is for.

@@ -33,6 +33,7 @@ pub mod location;
 pub mod maps;
 pub mod mark;
 pub mod memo;
+pub mod misuse;
 pub mod modules;
 pub mod nesting;
 pub mod note;
