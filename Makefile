@@ -22,12 +22,13 @@ GENERATED := $(TARGET)/generated
 DOCUMENTS := $(wildcard README.md CHANGELOG.md LICENSE-* docs/*.md)
 HEADERS := $(wildcard mprof-preload/include/*.h)
 
-.PHONY: help build generated demo test random bench install uninstall deb clean
+.PHONY: help build generated demo test random instructions bench install uninstall deb clean
 
 help:
 	@echo 'make demo               the four tables for the program of the paper'
 	@echo 'make test               all tests, on the release build of the library'
 	@echo 'make random             the random programs with 1000 seeds (SEEDS=...)'
+	@echo 'make instructions       renew the counts of instructions that a test compares with'
 	@echo 'make bench              what the library costs on the workloads of bench/'
 	@echo 'make install PREFIX=DIR library, tools, manual pages, completions (DESTDIR is honoured)'
 	@echo 'make deb                the same as a Debian package'
@@ -56,6 +57,10 @@ SEEDS ?= 1000
 random: build
 	C_TESTS_SEEDS='$(SEEDS)' MPROF_LIB='$(RELEASE)/libmprof.so' MPROF_BIN_DIR='$(RELEASE)' \
 	    $(CARGO) test -p c-tests --test random -- --nocapture
+
+instructions: build
+	C_TESTS_RENEW=1 MPROF_LIB='$(RELEASE)/libmprof.so' MPROF_BIN_DIR='$(RELEASE)' \
+	    $(CARGO) test -p c-tests --test instructions -- --nocapture
 
 bench: build
 	python3 bench/bench.py --library '$(RELEASE)/libmprof.so'

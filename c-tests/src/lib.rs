@@ -18,6 +18,7 @@
 mod compile;
 pub mod count;
 mod facts;
+pub mod instructions;
 mod outcome;
 mod process;
 mod program;
