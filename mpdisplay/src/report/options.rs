@@ -108,6 +108,8 @@ pub enum Order {
     Kept,
     /// By falling objects allocated.
     Allocs,
+    /// By falling objects kept.
+    KeptObjects,
     /// By name, path or size.
     Name,
 }
