@@ -33,7 +33,12 @@ fn round(seed: u64) {
         .companion("plugin.c", "first.so", &format!("{library} -DPLUGIN_NAME=first"))
         .companion("plugin.c", "second.so", &format!("{library} -DPLUGIN_NAME=second"))
         .link("-ldl -Wl,-rpath,$ORIGIN");
-    let program = program.args(&[&seed.to_string()]).env("MPROF_SIGNAL", "USR2").no_reference().varies();
+    let program = program
+        .time_limit(300)
+        .args(&[&seed.to_string()])
+        .env("MPROF_SIGNAL", "USR2")
+        .no_reference()
+        .varies();
     program.check(|run| {
         let counted: Vec<u64> = run.output.stdout.split_whitespace().map(|n| n.parse().unwrap()).collect();
         let [objects, bytes, freed] = counted[..] else { panic!("{:?}", run.output) };
