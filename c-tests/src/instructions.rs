@@ -84,7 +84,10 @@ impl Workload {
             return Err(Unavailable(format!("valgrind cannot run {}: {last}", self.name)));
         }
         let text = fs::read(scratch.path().join("callgrind.out")).expect("callgrind has written its file");
-        Ok(instructions_in(&String::from_utf8_lossy(&text), "libmprof.so"))
+        let library = Tools::get().library.file_name().unwrap_or_default().to_string_lossy();
+        let instructions = instructions_in(&String::from_utf8_lossy(&text), &library);
+        assert!(instructions > 0, "{}: callgrind saw nothing of {library}", self.name);
+        Ok(instructions)
     }
 }
 

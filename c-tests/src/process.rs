@@ -85,6 +85,7 @@ pub(crate) fn succeed(command: &mut Command) -> String {
 ///
 /// # Panics
 /// When it cannot be run or fails.
+#[expect(clippy::zombie_processes, reason = "wait4 below waits for it")]
 pub fn peak_memory(command: &mut Command) -> u64 {
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let child = quiet.spawn().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
