@@ -11,6 +11,7 @@
 //! | [`originals`], [`bootstrap`] | the functions behind us; memory until they are found |
 //! | [`startup`] | the order of things at the start |
 //! | [`options`], [`identity`] | what was asked for; who we are |
+//! | [`leak_check`], [`viewer`], [`addresses`] | what leaks bring about at the end; mpdisplay as a child; the table without it |
 //! | [`profile`] | writing the file |
 //! | [`reference`] | the `backtrace` crate as a second opinion on call chains |
 //!
@@ -18,6 +19,7 @@
 // `pub` says what the other modules use; nothing but the C symbols leaves the library.
 #![allow(unreachable_pub)]
 
+mod addresses;
 mod alternate_stack;
 mod api;
 mod bootstrap;
@@ -25,6 +27,7 @@ mod dynamic_symbols;
 mod file_name;
 mod hooks;
 mod identity;
+mod leak_check;
 mod options;
 mod originals;
 mod own_stack;
@@ -34,6 +37,7 @@ mod reference;
 mod shim;
 mod signals;
 mod startup;
+mod viewer;
 
 #[global_allocator]
 static ARENA: mprof_core::arena::Arena = mprof_core::arena::Arena;
