@@ -233,6 +233,10 @@ impl Chains<'_> {
             Frame::Special(Special::Unknown) => frames.push(("[unknown]".to_owned(), false)),
             Frame::Special(Special::Truncated) => frames.push((CUT_OFF.to_owned(), false)),
             Frame::Special(other) => frames.push((format!("{other:?}"), false)),
+            Frame::Lisp(function) => {
+                let name = &self.profile.collected.functions[function as usize].name;
+                frames.push((if name.is_empty() { "(lambda)".to_owned() } else { lossy(name) }, false));
+            }
             Frame::Code { .. } | Frame::Anonymous { .. } => {
                 let startup = self.is_startup(frame);
                 match self.names.sites.get(&frame) {
