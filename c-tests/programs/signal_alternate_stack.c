@@ -19,7 +19,7 @@ FRAME void on_outer(int number) {
 }
 
 int main(void) {
-    static char memory[16384];
+    static char memory[32768]; /* two signal frames (of up to 4 KiB each), and libgcc's unwinder when chains are verified */
     stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
     CHECK(sigaltstack(&stack, 0) == 0);
     struct sigaction action = {.sa_handler = on_outer, .sa_flags = SA_ONSTACK};

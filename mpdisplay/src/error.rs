@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
+use crate::analysis::text::printable;
 use mprof_format::{Damage, ReadError};
 use thiserror::Error;
 
@@ -11,7 +13,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub(crate) enum Error {
     /// A profile cannot be opened or read.
-    #[error("{}: {reason}{advice}", path.display())]
+    #[error("{}: {reason}{advice}", shown(path))]
     Input {
         /// As given.
         path: PathBuf,
@@ -21,7 +23,7 @@ pub(crate) enum Error {
         advice: Advice,
     },
     /// The bytes are no profile of ours.
-    #[error("{}: {reason}", path.display())]
+    #[error("{}: {reason}", shown(path))]
     Format {
         /// As given.
         path: PathBuf,
@@ -29,7 +31,7 @@ pub(crate) enum Error {
         reason: ReadError,
     },
     /// The profile ends early.
-    #[error("{}: {damage}; the tables are of what came before", path.display())]
+    #[error("{}: {damage}; the tables are of what came before", shown(path))]
     Damaged {
         /// As given.
         path: PathBuf,
@@ -37,14 +39,22 @@ pub(crate) enum Error {
         damage: Damage,
     },
     /// The profile was made from one that ended early.
-    #[error("{}: made from a damaged file: its numbers are too small", path.display())]
+    #[error("{}: made from a damaged file: its numbers are too small", shown(path))]
     Incomplete {
         /// As given.
         path: PathBuf,
     },
+    /// A leak check cannot be made.
+    #[error(transparent)]
+    LeakCheck(#[from] crate::leak_check::Error),
     /// The report cannot be written.
     #[error("cannot write the report: {0}")]
     Output(io::Error),
+}
+
+/// A path with what would act on a terminal escaped.
+fn shown(path: &Path) -> String {
+    printable(path.as_os_str().as_bytes())
 }
 
 /// What to do about a profile that is not there.
@@ -68,7 +78,7 @@ impl fmt::Display for Advice {
                 const SHOWN: usize = 4;
                 for (index, file) in files.iter().take(SHOWN).enumerate() {
                     let comma = if index == 0 { " " } else { ", " };
-                    write!(f, "{comma}{}", file.display())?;
+                    write!(f, "{comma}{}", shown(file))?;
                 }
                 if files.len() > SHOWN {
                     write!(f, " and {} more", files.len() - SHOWN)?;

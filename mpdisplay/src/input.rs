@@ -47,7 +47,7 @@ pub(crate) fn read(path: &Path) -> Result<Input, Error> {
 /// # Errors
 /// As [`read`].
 pub(crate) fn read_unnamed() -> Result<Input, Error> {
-    if is_pipe() {
+    if is_directed() {
         let mut bytes = Vec::new();
         if io::stdin().lock().read_to_end(&mut bytes).is_ok() && !bytes.is_empty() {
             return parse(&bytes, Path::new("standard input"));
@@ -56,10 +56,13 @@ pub(crate) fn read_unnamed() -> Result<Input, Error> {
     read(Path::new(DEFAULT))
 }
 
-/// Whether standard input is a pipe.
-fn is_pipe() -> bool {
+/// Whether somebody put something before standard input: a pipe or a file, but no terminal and no
+/// /dev/null.
+fn is_directed() -> bool {
     let Ok(descriptor) = io::stdin().as_fd().try_clone_to_owned() else { return false };
-    fs::File::from(descriptor).metadata().is_ok_and(|metadata| metadata.file_type().is_fifo())
+    let Ok(metadata) = fs::File::from(descriptor).metadata() else { return false };
+    let kind = metadata.file_type();
+    kind.is_fifo() || kind.is_file()
 }
 
 fn parse(bytes: &[u8], path: &Path) -> Result<Input, Error> {

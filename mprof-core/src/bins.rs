@@ -86,11 +86,11 @@ impl Bins {
     /// Sets all counts to 0. Only while nothing counts.
     pub fn clear(&self) {
         for counts in &self.counts {
-            counts.allocs.clear();
-            counts.frees.clear();
+            counts.allocs.set(0);
+            counts.frees.set(0);
         }
-        self.large_bytes.clear();
-        self.large_freed_bytes.clear();
+        self.large_bytes.set(0);
+        self.large_freed_bytes.set(0);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::mark::Doing;
 use crate::process::{self, OPTIONS};
 use crate::records::{self, Tally};
 use crate::thread::Thread;
-use crate::{bins, events, modules, sys, threads};
+use crate::{bins, events, ledger, modules, sys, threads};
 
 /// What the engine does not know about the process.
 #[derive(Debug, Clone, Copy)]
@@ -43,8 +43,9 @@ impl Rest {
         }
         sys::barrier_everywhere();
         let mut waited = 0;
-        for view in heap::all().filter(|view| Some(view.address()) != own) {
-            while matches!(view.mark().get(), Doing::Heap(_)) && waited < PATIENCE {
+        for view in heap::all() {
+            let is_own = Some(view.address()) == own;
+            while !is_own && matches!(view.mark().get(), Doing::Heap(_)) && waited < PATIENCE {
                 sys::sleep_microseconds(20);
                 waited += 20;
             }
@@ -139,6 +140,7 @@ impl<S: Sink> Dump<'_, S> {
     fn heap(&mut self, view: &HeapView, program: &[u8]) -> Result<(), S::Error> {
         // What a node below this length refers to exists already, and is written first.
         let length = view.tree().len();
+        let peak = ledger::peak();
         self.modules(program)?;
         self.threads()?;
         let first = self.contexts;
@@ -150,7 +152,7 @@ impl<S: Sink> Dump<'_, S> {
             self.contexts += 1;
         }
         for chunk in records::chunks().filter(|chunk| chunk.owner().cast_const() == view.address()) {
-            for tally in chunk.tallies().filter(|tally| (1..length).contains(&tally.node)) {
+            for tally in chunk.tallies(&peak).filter(|tally| (1..length).contains(&tally.node)) {
                 self.counter(id(tally.node), &tally)?;
             }
         }

@@ -8,13 +8,15 @@ use mprof_format::kinds::Category;
 
 use crate::bins::Bins;
 use crate::header::{self, HEADER, Header, OFFSET_LIMIT, SIZE_LIMIT};
-use crate::heap::{self, Freed, Heap};
+use crate::heap::{self, FreedObject, Heap};
+use crate::ledger;
+use crate::lifetimes::Freed;
 use crate::location::Location;
 use crate::mark::{Doing, Mark};
 use crate::nesting::{self, Nesting};
 use crate::page_objects;
 use crate::process;
-use crate::records;
+use crate::records::{self, Chunk};
 use crate::thread::Thread;
 use crate::unwind::{State, read_word};
 
@@ -101,7 +103,9 @@ unsafe fn record(heap: &mut Heap, entry: Entry, block: *mut u8, request: Request
     // SAFETY: as the caller vouches.
     unsafe {
         let record = heap.allocate(entry.caller(), request.size);
-        write_header(block, request, record, heap.birth())
+        let object = write_header(block, request, record, heap.birth());
+        heap.set_last(object);
+        object
     }
 }
 
@@ -159,6 +163,7 @@ unsafe fn allocate_unready(entry: Entry, request: Request, real: &dyn Fn(usize) 
 unsafe fn record_without_chain(block: *mut u8, request: Request) -> *mut u8 {
     let category = Category::of_size(request.size as u64).index();
     let record = records::allocate_unknown(u32::from(category), request.size as u64);
+    ledger::book_allocation(request.size as u64);
     COMMON_BINS.allocate_shared(request.size);
     // SAFETY: the caller's block.
     unsafe { write_header(block, request, record, 0) }
@@ -248,7 +253,7 @@ pub enum Pointer {
     /// Not ours; it is the real allocator's to judge.
     Foreign,
     /// An object of ours that was freed a short while ago: the real allocator is to judge the real block.
-    Freed(Freed),
+    Freed(FreedObject),
 }
 
 /// Whose pointer this is. Not for null.
@@ -294,9 +299,13 @@ fn identify_headless(object: *const u8) -> Pointer {
 #[inline(always)]
 pub unsafe fn free(entry: Entry, object: Object) {
     match Thread::current().ready() {
-        // SAFETY: the thread is in the program, so nothing else uses its heap.
-        Some((_, heap)) => count_free(unsafe { &mut *heap }, object),
-        None => free_unready(entry, object),
+        Some((mark, heap)) if let Some(chunk) = object.counter.chunk => {
+            mark.set(Doing::Heap(entry.sp));
+            // SAFETY: the mark says that the thread is in its heap.
+            count_free(unsafe { &mut *heap }, object, chunk);
+            mark.set(Doing::Program);
+        }
+        _ => free_unready(entry, object),
     }
     // SAFETY: the object is ours, and dead from here on.
     unsafe { header::clear(object.start) };
@@ -307,25 +316,48 @@ pub unsafe fn free(entry: Entry, object: Object) {
 
 /// Counts a free in the heap of the calling thread.
 #[inline(always)]
-fn count_free(heap: &mut Heap, Object { start, header, counter }: Object) {
-    if counter.free(header.size as u64, heap) {
-        heap.bins.free(header.size);
-    }
-    heap.freed.push(Freed { object: start as usize, record: header.record, offset_log2: header.offset_log2 });
+fn count_free(heap: &mut Heap, Object { start, header, .. }: Object, chunk: &Chunk) {
+    heap.free(start, header, chunk);
+    heap.freed.push(FreedObject {
+        object: start as usize,
+        record: header.record,
+        offset_log2: header.offset_log2,
+    });
 }
 
 #[cold]
 #[inline(never)]
 fn free_unready(entry: Entry, object: Object) {
     match situation(entry) {
-        // SAFETY: nothing else uses the heap.
-        Situation::Ready(_, heap) => count_free(unsafe { &mut *heap }, object),
-        Situation::InAllocator | Situation::NoHeap => count_free_without_heap(object),
+        Situation::Ready(mark, heap) if let Some(chunk) = object.counter.chunk => {
+            let before = mark.get();
+            mark.set(Doing::Heap(entry.sp));
+            // SAFETY: the mark says that the thread is in its heap.
+            count_free(unsafe { &mut *heap }, object, chunk);
+            mark.set(before);
+        }
+        _ => count_free_without_heap(object),
     }
 }
 
+/// Counts a free at once and from any thread.
 fn count_free_without_heap(Object { header, counter, .. }: Object) {
-    if counter.free(header.size as u64, core::ptr::null()) {
+    let size = header.size as u64;
+    let counted = match counter.chunk {
+        Some(chunk) => {
+            let freed = Freed { size, age: 0, is_temporary: false };
+            chunk.free_remotely(counter.number as usize, freed, ledger::book_free(size));
+            true
+        }
+        None => {
+            let counted = records::free_common(counter.number, size);
+            if counted {
+                ledger::book_free(size);
+            }
+            counted
+        }
+    };
+    if counted {
         COMMON_BINS.free_shared(header.size);
     }
 }
@@ -380,8 +412,9 @@ pub unsafe fn reallocate(
         // SAFETY: as in `allocate`; the old object is gone.
         unsafe {
             let heap = &mut *heap;
-            if counter.free(header.size as u64, heap) {
-                heap.bins.free(header.size);
+            match counter.chunk {
+                Some(chunk) => heap.free(start, header, chunk),
+                None => count_free_without_heap(object),
             }
             record(heap, entry, moved, request)
         }

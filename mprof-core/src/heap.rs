@@ -11,11 +11,14 @@ use mprof_format::kinds::Category;
 use crate::arena::{Zeroable, new_zeroed};
 use crate::bins::Bins;
 use crate::chain::{Chain, End, Found, StackBounds, Walk};
+use crate::header::Header;
+use crate::ledger::Balance;
+use crate::lifetimes::Freed;
 use crate::location::{FrameKey, Location};
 use crate::mark::{self, Mark};
 use crate::memo::{Entry, Memo, Miss};
 use crate::process::{self, OPTIONS};
-use crate::records::{self, Chunk, Record};
+use crate::records::{self, Chunk};
 use crate::reference;
 use crate::sys;
 use crate::thread::control_block;
@@ -31,6 +34,8 @@ pub const NEW_GENERATION: u32 = 1;
 pub const PAUSE: u32 = 2;
 /// Attention bit: a new thread has the heap, and its first chain tells where it began.
 const NEW_THREAD: u32 = 8;
+/// Attention bit: there is another heap now.
+const NEW_HEAP: u32 = 16;
 /// Attention bit, once set for ever: each chain is to be compared with the reference unwinder's.
 pub const VERIFY: u32 = 4;
 
@@ -39,6 +44,10 @@ const MOST_CHAINS: usize = 2048;
 /// The same in the first heaps, of which every process has one and most have no more.
 const MANY_CHAINS: usize = 8192;
 const FEW_HEAPS: usize = 4;
+/// Ages of objects are counted modulo this, plus 1, in KiB.
+const AGES: u32 = (1 << 24) - 1;
+/// The number of no record.
+const NO_RECORD: u32 = 0;
 /// Callers kept of a chain when there are too many contexts (the paper's partial call chain).
 const PARTIAL: usize = 5;
 
@@ -49,8 +58,9 @@ pub struct Heap {
     attention: AtomicU32,
     /// Generation that chain, memo and rules are of.
     generation: u32,
-    /// Bytes allocated by the threads that had this heap: the birth clock.
-    clock: u64,
+    /// The object that the thread allocated last.
+    last: *const u8,
+    balance: Balance,
     memo: Memo,
     chain: Chain,
     rules: RuleCache,
@@ -76,6 +86,12 @@ pub struct Heap {
 
 // SAFETY: every part is valid as zeros, or set by `create` before the heap is used.
 unsafe impl Zeroable for Heap {}
+
+/// Whether there is but one heap, so that no other thread books events.
+pub fn is_only() -> bool {
+    // SAFETY: heaps are published whole and never freed.
+    unsafe { HEAPS.load(Ordering::Acquire).as_ref() }.is_none_or(|latest| latest.next.is_null())
+}
 
 /// All heaps of this process, the latest first.
 static HEAPS: AtomicPtr<Heap> = AtomicPtr::new(null_mut());
@@ -128,8 +144,13 @@ impl HeapView {
         &raw const self.0
     }
 
+    /// The owner's balance.
+    pub fn balance(&self) -> &Balance {
+        &self.0.balance
+    }
+
     /// What the ring of freed objects says of an object, if it is in it.
-    pub fn find_freed(&self, object: usize) -> Option<Freed> {
+    pub fn find_freed(&self, object: usize) -> Option<FreedObject> {
         self.0.freed.find(object)
     }
 }
@@ -162,6 +183,8 @@ fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
     heap.rules.start();
     heap.memo.start(if all().count() < FEW_HEAPS { MANY_CHAINS } else { MOST_CHAINS });
     heap.generation = process::generation();
+    let address: *const Heap = heap;
+    heap.balance.start(address);
     heap.owner.store(id, Ordering::Relaxed);
     heap.begin_thread();
     let heap: *mut Heap = heap;
@@ -174,11 +197,20 @@ fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
             Err(other) => first = other,
         }
     }
+    all().filter(|other| other.address() != heap.cast_const()).for_each(|other| {
+        other.attention().fetch_or(NEW_HEAP, Ordering::Release);
+    });
     // What was asked for between reading it and being on the list has not reached this heap.
     let asked = if OPTIONS.verify.load(Ordering::Relaxed) { NEW_GENERATION | VERIFY } else { NEW_GENERATION };
     // SAFETY: the attention word may be written by anyone.
     unsafe { (*heap).attention.fetch_or(asked, Ordering::Relaxed) };
     Some((mark, heap))
+}
+
+/// Takes the marks of epochs from the records of a heap: they are used anew.
+#[cold]
+pub fn clear_marks(heap: *const Heap) {
+    records::chunks().filter(|chunk| core::ptr::eq(chunk.owner(), heap)).for_each(Chunk::clear_marks);
 }
 
 /// Gives a heap up, for the next new thread.
@@ -209,7 +241,7 @@ impl Heap {
     /// The owner's birth clock, bytes allocated.
     #[inline(always)]
     pub fn birth(&self) -> u64 {
-        self.clock
+        self.balance.clock()
     }
 
     /// Counts an allocation of `size` bytes by the chain that `entry` is the innermost frame of. Returns the
@@ -249,63 +281,84 @@ impl Heap {
     /// The same, with nothing asked of the owner.
     #[inline(always)]
     unsafe fn allocate_now(&mut self, entry: State, size: usize) -> u32 {
-        self.clock += size as u64;
-        self.bins.allocate(size);
         let category = Category::of_size(size as u64).index();
         // SAFETY: as the caller vouches.
-        let found = match unsafe { self.memo.find(&entry, self.rules.second(&entry)) } {
+        let record = match unsafe { self.memo.find(&entry, self.rules.second(&entry)) } {
             Ok(known) => {
                 if known.category() == category {
-                    let counters = known.counters();
-                    counters.allocs.add_owned(1);
-                    counters.bytes.add_owned(size as u64);
-                    return known.record;
+                    known.record
+                } else {
+                    let known = &raw mut *known;
+                    // SAFETY: as the caller vouches.
+                    unsafe { self.find_record(entry, category, Ok(known)) }
                 }
-                Ok(&raw mut *known)
             }
-            Err(miss) => Err(miss),
+            // SAFETY: as the caller vouches.
+            Err(miss) => unsafe { self.find_record(entry, category, Err(miss)) },
         };
-        // SAFETY: as the caller vouches.
-        unsafe { self.allocate_elsewhere(entry, size, category, found) }
+        if record == NO_RECORD {
+            return records::allocate_unknown(u32::from(category), size as u64);
+        }
+        self.balance.allocate(size as u64);
+        self.bins.allocate(size);
+        if let Some(chunk) = records::chunk_of_own(record) {
+            chunk.allocate(record as usize, size as u64, self.balance.mark());
+        }
+        record
     }
 
-    /// The same, for a chain (or a category at it) that the memo does not know.
+    /// Finds the record for a chain (or a category at it) that the memo does not know; [`NO_RECORD`] without memory.
     ///
     /// # Safety
     /// As for [`Heap::allocate`]; `found` is of this memo, just now.
     #[inline(never)]
-    unsafe fn allocate_elsewhere(
-        &mut self,
-        entry: State,
-        size: usize,
-        category: u8,
-        found: Result<*mut Entry, Miss>,
-    ) -> u32 {
+    unsafe fn find_record(&mut self, entry: State, category: u8, found: Result<*mut Entry, Miss>) -> u32 {
         let (node, worth_keeping) = match found {
             // SAFETY: the memo was not changed since.
             Ok(known) => (unsafe { (*known).node() }, false),
             // SAFETY: as the caller vouches.
             Err(_) => unsafe { self.context(entry) },
         };
-        let Some((number, counters)) = self.record(node, category) else {
-            return records::allocate_unknown(u32::from(category), size as u64);
-        };
-        counters.allocs.add_owned(1);
-        counters.bytes.add_owned(size as u64);
-        let counted = (number, counters, category);
+        let Some(record) = self.record(node, category) else { return NO_RECORD };
         match found {
-            // SAFETY: as above.
-            Ok(known) => unsafe { (*known).set_counted(counted) },
+            // SAFETY: finding the record did not touch the memo.
+            Ok(known) => unsafe { (*known).set_counted((record, category)) },
             Err(miss) if worth_keeping => {
                 if let Some(proof) = self.chain.proof() {
                     // SAFETY: as the caller vouches.
                     let second = unsafe { self.rules.second(&entry) };
-                    self.memo.insert(miss, &entry, second, proof, node, counted);
+                    self.memo.insert(miss, &entry, second, proof, node, (record, category));
                 }
             }
             Err(_) => {}
         }
-        number
+        record
+    }
+
+    /// Notes which object the thread allocated last.
+    #[inline(always)]
+    pub fn set_last(&mut self, object: *const u8) {
+        self.last = object;
+    }
+
+    /// Counts the free of an object of a record in `chunk`.
+    ///
+    /// The calling thread owns the heap and has marked itself as being in it.
+    #[inline(always)]
+    pub fn free(&mut self, object: *const u8, header: Header, chunk: &Chunk) {
+        if self.attention.load(Ordering::Relaxed) != 0 {
+            self.attend();
+        }
+        let size = header.size as u64;
+        self.balance.free(size);
+        self.bins.free(header.size);
+        let age = (self.balance.clock() >> 10).wrapping_sub(header.birth >> 10) as u32 & AGES;
+        let freed = Freed { size, age, is_temporary: core::ptr::eq(self.last, object) };
+        if core::ptr::eq(chunk.owner(), self) {
+            chunk.free(header.record as usize, freed, self.balance.mark());
+        } else {
+            chunk.free_remotely(header.record as usize, freed, self.balance.epoch());
+        }
     }
 
     /// The calling context of `entry`, by walking what cannot be proved unchanged ([`NO_NODE`] without memory), and
@@ -383,8 +436,8 @@ impl Heap {
         self.top = self.tree.child_beyond_limit(NO_NODE, FrameKey::thread(record));
     }
 
-    /// The counter record of a context and category, made now if need be. `None` without memory.
-    fn record(&mut self, node: u32, category: u8) -> Option<(u32, &'static Record)> {
+    /// Number of the counter record of a context and category, made now if need be. `None` without memory.
+    fn record(&mut self, node: u32, category: u8) -> Option<u32> {
         if node == NO_NODE {
             return None;
         }
@@ -405,7 +458,7 @@ impl Heap {
                 }
             }
         };
-        self.tree.node_mut(node).record = issued.0;
+        self.tree.node_mut(node).record = issued;
         Some(issued)
     }
 
@@ -420,6 +473,9 @@ impl Heap {
             mark.set(crate::mark::Doing::Program);
             sys::sleep_microseconds(50);
             mark.set(doing);
+        }
+        if self.attention.fetch_and(!NEW_HEAP, Ordering::AcqRel) & NEW_HEAP != 0 {
+            self.balance.share();
         }
         if self.attention.fetch_and(!NEW_GENERATION, Ordering::AcqRel) & NEW_GENERATION != 0 {
             let generation = process::generation();
@@ -449,7 +505,7 @@ impl Heap {
 
 /// What is known of an object that was freed a short while ago.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Freed {
+pub struct FreedObject {
     /// Address of the object.
     pub object: usize,
     /// Its counter record.
@@ -470,15 +526,15 @@ pub struct FreedRing {
 impl FreedRing {
     /// Notes a free.
     #[inline(always)]
-    pub fn push(&mut self, freed: Freed) {
+    pub fn push(&mut self, freed: FreedObject) {
         let at = self.next % FREED;
         self.next = at + 1;
         self.entries[at] = (freed.object, u64::from(freed.record) | u64::from(freed.offset_log2) << 32);
     }
 
-    fn find(&self, object: usize) -> Option<Freed> {
+    fn find(&self, object: usize) -> Option<FreedObject> {
         let &(_, rest) = self.entries.iter().find(|entry| entry.0 == object)?;
-        Some(Freed { object, record: rest as u32, offset_log2: (rest >> 32) as u32 })
+        Some(FreedObject { object, record: rest as u32, offset_log2: (rest >> 32) as u32 })
     }
 
     /// Forgets an object: its address is in use again.

@@ -16,7 +16,6 @@ use allocator_api2::alloc::Allocator;
 
 use crate::arena::{Arena, Array, Zeroable};
 use crate::chain::Proof;
-use crate::records::Record;
 use crate::unwind::{State, read_word};
 use crate::words::{self, Word};
 
@@ -36,9 +35,7 @@ const LONGEST_REST: u32 = 1 << 22;
 #[repr(C)]
 pub struct Entry {
     key: Key,
-    /// Counter record that was last used for the chain.
-    counters: &'static Record,
-    /// Its number.
+    /// Number of the counter record that was last used for the chain.
     pub record: u32,
     /// Calling context, and the category that `record` is for in the low bits.
     node: u32,
@@ -52,6 +49,7 @@ pub struct Entry {
     hits: u32,
     /// Whether the frame pointer is to be compared.
     live: bool,
+    _padding: [u64; 1],
 }
 
 /// The pool is in units of this length; an entry takes four.
@@ -73,22 +71,15 @@ impl Entry {
         (self.node & ((1 << CATEGORY_BITS) - 1)) as u8
     }
 
-    /// The counter record.
-    #[inline(always)]
-    pub fn counters(&self) -> &'static Record {
-        self.counters
-    }
-
     /// Sets the counter record and the category that it is for.
-    pub fn set_counted(&mut self, (record, counters, category): Counted) {
+    pub fn set_counted(&mut self, (record, category): Counted) {
         self.record = record;
-        self.counters = counters;
         self.node = self.node >> CATEGORY_BITS << CATEGORY_BITS | u32::from(category);
     }
 }
 
-/// A counter record's number, the record, and the category it is for.
-pub type Counted = (u32, &'static Record, u8);
+/// A counter record's number, and the category it is for.
+pub type Counted = (u32, u8);
 
 /// What an entry is looked up by: stack pointer and location of a chain's beginning; or another entry, the index of
 /// the word of it that differs, and what the stack held there.
@@ -291,7 +282,6 @@ impl Memo {
         let live = proof.live && !bp_compared;
         let mut entry = Entry {
             key,
-            counters: counted.1,
             record: 0,
             node: node << CATEGORY_BITS,
             bp: state.bp,
@@ -299,6 +289,7 @@ impl Memo {
             words,
             hits: 0,
             live,
+            _padding: [0],
         };
         entry.set_counted(counted);
         // SAFETY: the units were appended for it.

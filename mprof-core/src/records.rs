@@ -1,16 +1,17 @@
 //! Counter records: what was allocated at the end of one call chain, in one category.
 //!
 //! Records live in chunks of 1024 that never move, so that a header can name one by number and a dump can read
-//! them while their owner counts. A chunk belongs to one heap. Its owner counts with single-instruction
-//! additions, which a signal handler on the same thread cannot tear; others add their frees, atomically, to a
-//! part beside the chunk that exists only where there was such a free.
+//! them while their owner counts. A chunk belongs to one heap, whose thread counts without locks; others add their
+//! frees, atomically, to a part beside the chunk. That part, what was put aside for the peak (see [`crate::ledger`]) and
+//! the lifetimes of freed objects exist only where there is something to say.
 
-use core::arch::asm;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::arena::{Zeroable, new_zeroed};
 use crate::heap::Heap;
+use crate::ledger::{self, Epoch};
+use crate::lifetimes::{Freed, Lifetime, Lifetimes};
 
 /// Records in a chunk.
 pub const CHUNK: usize = 1024;
@@ -36,20 +37,16 @@ impl Count {
         Count(AtomicU64::new(0))
     }
 
-    /// Back to 0. Only while nothing counts.
-    pub fn clear(&self) {
-        self.0.store(0, Ordering::Relaxed);
+    /// Sets the count. Only by the owner, or while nothing counts.
+    #[inline(always)]
+    pub fn set(&self, count: u64) {
+        self.0.store(count, Ordering::Relaxed);
     }
 
-    /// Adds as the owner: one instruction, so that a signal handler of the same thread sees it done or not done.
+    /// Adds as the owner.
     #[inline(always)]
     pub fn add_owned(&self, amount: u64) {
-        // SAFETY: the address is valid and aligned. Only the owning thread writes, so no update of another
-        // thread can be lost; readers of other threads see the old value or the new.
-        unsafe {
-            asm!("add qword ptr [{at}], {amount}", at = in(reg) &raw const self.0, amount = in(reg) amount,
-                 options(nostack));
-        }
+        self.set(self.get().wrapping_add(amount));
     }
 
     /// Adds from any thread.
@@ -59,7 +56,7 @@ impl Count {
     }
 
     /// The count now.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -68,15 +65,24 @@ impl Count {
 /// What was allocated and freed.
 #[derive(Debug, Default)]
 #[repr(C, align(32))]
-pub struct Record {
-    /// Objects allocated.
-    pub allocs: Count,
+struct Record {
+    /// Objects allocated; in the high 16 bits the mark of the epoch in which it last put aside what it held.
+    allocs: Count,
     /// Bytes allocated.
-    pub bytes: Count,
+    bytes: Count,
     /// Objects freed by the owner.
-    pub frees: Count,
+    frees: Count,
     /// Bytes freed by the owner.
-    pub freed_bytes: Count,
+    freed_bytes: Count,
+}
+
+const MARK_SHIFT: u32 = 48;
+const ALLOCS: u64 = (1 << MARK_SHIFT) - 1;
+
+impl Record {
+    fn allocs(&self) -> u64 {
+        self.allocs.get() & ALLOCS
+    }
 }
 
 /// What others freed of a record's objects.
@@ -84,9 +90,51 @@ pub struct Record {
 struct Remote {
     frees: Count,
     freed_bytes: Count,
+    /// What these were at the beginning of the epoch in `epoch`.
+    kept_frees: Count,
+    kept_freed_bytes: Count,
+    epoch: AtomicU64,
 }
 
-struct Remotes([Remote; CHUNK]);
+/// What a record held at the peak: objects and bytes that its owner had not freed.
+#[derive(Debug, Default)]
+struct Kept {
+    objects: Count,
+    bytes: Count,
+}
+
+/// Something beside each record of a chunk, made when the first of them needs it.
+struct Beside<T>([T; CHUNK]);
+
+// SAFETY: integers.
+unsafe impl Zeroable for Beside<Remote> {}
+// SAFETY: integers.
+unsafe impl Zeroable for Beside<Kept> {}
+// SAFETY: integers.
+unsafe impl Zeroable for Beside<Lifetimes> {}
+
+/// The parts beside a chunk's records, made now if need be; `None` without memory.
+fn beside<T>(slot: &AtomicPtr<Beside<T>>) -> Option<&'static [T; CHUNK]>
+where
+    Beside<T>: Zeroable,
+{
+    let mut parts = slot.load(Ordering::Acquire);
+    if parts.is_null() {
+        let fresh: *mut Beside<T> = new_zeroed()?;
+        parts = match slot.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => fresh,
+            Err(other) => other,
+        };
+    }
+    // SAFETY: such parts are published whole and never freed.
+    Some(unsafe { &(*parts).0 })
+}
+
+/// The part beside a record, if there is one.
+fn existing<T>(slot: &AtomicPtr<Beside<T>>, index: usize) -> Option<&'static T> {
+    // SAFETY: such parts are published whole and never freed.
+    unsafe { slot.load(Ordering::Acquire).as_ref() }.map(|parts| &parts.0[index])
+}
 
 impl core::fmt::Debug for Chunk {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -98,7 +146,9 @@ impl core::fmt::Debug for Chunk {
 #[repr(C, align(64))]
 pub struct Chunk {
     owner: AtomicPtr<Heap>,
-    remotes: AtomicPtr<Remotes>,
+    remotes: AtomicPtr<Beside<Remote>>,
+    kept: AtomicPtr<Beside<Kept>>,
+    lifetimes: AtomicPtr<Beside<Lifetimes>>,
     /// Records in use: those below this index are filled in.
     used: AtomicU32,
     /// Number of the first record.
@@ -112,30 +162,22 @@ pub struct Chunk {
 
 // SAFETY: integers and raw pointers.
 unsafe impl Zeroable for Chunk {}
-// SAFETY: integers.
-unsafe impl Zeroable for Remotes {}
 
 /// The chunks by number. Null: not there yet, or inherited over a fork (then frees are none of ours).
 static DIRECTORY: [AtomicPtr<Chunk>; CHUNKS] = [const { AtomicPtr::new(null_mut()) }; CHUNKS];
 /// Chunks given out so far; number 0 is the first of [`COMMON`]. Numbers are never used again, not even after a fork.
 static ISSUED: AtomicU32 = AtomicU32::new(1);
+/// Set where a record could not put aside what it held, for want of memory.
+static PEAK_LOST: AtomicBool = AtomicBool::new(false);
 
 /// Number of the first record of [`COMMON`]: it takes a new number with each fork, so that objects from before
 /// are known as inherited.
 static COMMON_FIRST: AtomicU32 = AtomicU32::new(0);
 
 /// Records that belong to no heap and are counted by all, atomically. It is not in the directory.
-static COMMON: Chunk = Chunk {
-    owner: AtomicPtr::new(null_mut()),
-    remotes: AtomicPtr::new(null_mut()),
-    used: AtomicU32::new(0),
-    first: AtomicU32::new(0),
-    contexts: [const { AtomicU32::new(0) }; CHUNK],
-    others: [const { AtomicU32::new(0) }; CHUNK],
-    records: [const {
-        Record { allocs: Count::new(), bytes: Count::new(), frees: Count::new(), freed_bytes: Count::new() }
-    }; CHUNK],
-};
+static COMMON: [Record; CHUNK] = [const {
+    Record { allocs: Count::new(), bytes: Count::new(), frees: Count::new(), freed_bytes: Count::new() }
+}; CHUNK];
 
 /// The next chunk number; `None` when they have run out.
 fn issue_chunk() -> Option<u32> {
@@ -157,62 +199,152 @@ impl Chunk {
         Some(chunk)
     }
 
-    /// A new record for a context, and its number; `None` when the chunk is full. `other`: the context's latest
-    /// record so far, or 0.
-    pub fn issue(&'static self, node: u32, category: u32, other: u32) -> Option<(u32, &'static Record)> {
+    /// The number of a new record for a context; `None` when the chunk is full. `other`: the context's latest record so
+    /// far, or 0.
+    pub fn issue(&self, node: u32, category: u32, other: u32) -> Option<u32> {
         let index = self.used.load(Ordering::Relaxed);
-        let record = self.records.get(index as usize)?;
-        self.contexts[index as usize].store(node << 4 | category, Ordering::Relaxed);
+        self.contexts.get(index as usize)?.store(node << 4 | category, Ordering::Relaxed);
         self.others[index as usize].store(other, Ordering::Relaxed);
         self.used.store(index + 1, Ordering::Release);
-        Some((self.first.load(Ordering::Relaxed) + index, record))
+        Some(self.first.load(Ordering::Relaxed) + index)
     }
 
     /// The heap that owns the chunk.
+    #[inline(always)]
     pub fn owner(&self) -> *mut Heap {
         self.owner.load(Ordering::Relaxed)
     }
 
-    /// What the records hold, for a dump: frees are read before allocations, so that no more is freed than was
-    /// allocated.
-    pub fn tallies(&self) -> impl Iterator<Item = Tally> + '_ {
-        let used = self.used.load(Ordering::Acquire) as usize;
-        let remotes = self.remotes.load(Ordering::Acquire);
-        (0..used.min(CHUNK)).map(move |index| {
-            // SAFETY: remote parts are published whole and never freed.
-            let remote = unsafe { remotes.as_ref() }.map(|remotes| &remotes.0[index]);
-            let context = self.contexts[index].load(Ordering::Relaxed);
-            tally(&self.records[index], remote, context >> 4, context & 0xf)
-        })
+    /// Books an allocation, as the owner; the record first puts aside what it holds if its mark is another one than
+    /// this, in the bits of the mask.
+    #[inline(always)]
+    pub fn allocate(&self, index: usize, size: u64, (mark, mask): (u16, u16)) {
+        let record = &self.records[index % CHUNK];
+        let mut allocs = record.allocs.get();
+        if ((allocs >> MARK_SHIFT) as u16 ^ mark) & mask != 0 {
+            self.put_aside(index % CHUNK, mark);
+            allocs = record.allocs.get();
+        }
+        record.allocs.set(allocs + 1);
+        record.bytes.add_owned(size);
+    }
+
+    /// Books a free, as the owner; likewise.
+    #[inline(always)]
+    pub fn free(&self, index: usize, freed: Freed, (mark, mask): (u16, u16)) {
+        let record = &self.records[index % CHUNK];
+        if ((record.allocs.get() >> MARK_SHIFT) as u16 ^ mark) & mask != 0 {
+            self.put_aside(index % CHUNK, mark);
+        }
+        record.frees.add_owned(1);
+        record.freed_bytes.add_owned(freed.size);
+        if let Some(lifetimes) = self.lifetimes(index % CHUNK) {
+            lifetimes.count_owned(freed);
+        }
+    }
+
+    #[inline(always)]
+    fn lifetimes(&self, index: usize) -> Option<&'static Lifetimes> {
+        beside(&self.lifetimes).map(|lifetimes| &lifetimes[index])
+    }
+
+    #[inline(never)]
+    fn put_aside(&self, index: usize, mark: u16) {
+        let Some(kept) = beside(&self.kept) else {
+            PEAK_LOST.store(true, Ordering::Relaxed);
+            return;
+        };
+        let record = &self.records[index];
+        let allocs = record.allocs();
+        kept[index].objects.set(allocs.saturating_sub(record.frees.get()));
+        kept[index].bytes.set(record.bytes.get().saturating_sub(record.freed_bytes.get()));
+        record.allocs.set(allocs | u64::from(mark) << MARK_SHIFT);
+    }
+
+    /// Takes the marks of epochs away, as the owner: they are used anew.
+    pub fn clear_marks(&self) {
+        for record in &self.records[..(self.used.load(Ordering::Relaxed) as usize).min(CHUNK)] {
+            record.allocs.set(record.allocs());
+        }
     }
 
     /// Books a free that another thread than the owner's makes.
     #[inline(never)]
-    fn free_remotely(&self, index: usize, size: u64) {
-        let mut remotes = self.remotes.load(Ordering::Acquire);
-        if remotes.is_null() {
-            let Some(fresh) = new_zeroed::<Remotes>() else {
-                // Without memory the owner's own counts are the only place left.
-                self.records[index].frees.add_shared(1);
-                self.records[index].freed_bytes.add_shared(size);
-                return;
-            };
-            let fresh: *mut Remotes = fresh;
-            remotes =
-                match self.remotes.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
-                    Ok(_) => fresh,
-                    Err(other) => other,
-                };
+    pub fn free_remotely(&self, index: usize, freed: Freed, epoch: Epoch) {
+        let index = index % CHUNK;
+        if let Some(lifetimes) = self.lifetimes(index) {
+            lifetimes.count_shared(freed);
         }
-        // SAFETY: as in `tallies`.
-        let remote = unsafe { &(*remotes).0[index] };
+        let Some(remotes) = beside(&self.remotes) else {
+            // Without memory the owner's own counts are the only place left.
+            self.records[index].frees.add_shared(1);
+            self.records[index].freed_bytes.add_shared(freed.size);
+            return;
+        };
+        let remote = &remotes[index];
+        let last = remote.epoch.load(Ordering::Relaxed);
+        let number = epoch.number();
+        if last != number
+            && remote.epoch.compare_exchange(last, number, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            remote.kept_frees.set(remote.frees.get());
+            remote.kept_freed_bytes.set(remote.freed_bytes.get());
+        }
         remote.frees.add_shared(1);
-        remote.freed_bytes.add_shared(size);
+        remote.freed_bytes.add_shared(freed.size);
+    }
+
+    /// What the records hold, for a dump: frees are read before allocations, so that no more is freed than was
+    /// allocated.
+    pub fn tallies<'a>(&'a self, peak: &'a ledger::Peak) -> impl Iterator<Item = Tally> + 'a {
+        let used = (self.used.load(Ordering::Acquire) as usize).min(CHUNK);
+        (0..used).map(move |index| self.tally(index, peak))
+    }
+
+    fn tally(&self, index: usize, peak: &ledger::Peak) -> Tally {
+        let remote = existing(&self.remotes, index);
+        let record = &self.records[index];
+        let mut tally = tally(record, remote);
+        let context = self.contexts[index].load(Ordering::Relaxed);
+        (tally.node, tally.category) = (context >> 4, context & 0xf);
+        let mut objects = record.allocs().saturating_sub(record.frees.get());
+        let mut bytes = record.bytes.get().saturating_sub(record.freed_bytes.get());
+        let mut remote_frees = remote.map_or((0, 0), |remote| (remote.frees.get(), remote.freed_bytes.get()));
+        if let Some(epoch) = peak.epoch {
+            if record.allocs.get() >> MARK_SHIFT == u64::from(epoch.mark())
+                && let Some(kept) = existing(&self.kept, index)
+            {
+                (objects, bytes) = (kept.objects.get(), kept.bytes.get());
+            }
+            if let Some(remote) =
+                remote.filter(|remote| remote.epoch.load(Ordering::Relaxed) == epoch.number())
+            {
+                remote_frees = (remote.kept_frees.get(), remote.kept_freed_bytes.get());
+            }
+        }
+        tally.peak_objects = objects.saturating_sub(remote_frees.0);
+        tally.peak_bytes = bytes.saturating_sub(remote_frees.1);
+        tally
+    }
+
+    /// The lifetimes of each record's freed objects, for a dump, with node and category.
+    pub fn all_lifetimes(&self) -> impl Iterator<Item = (u32, u32, Lifetime)> + '_ {
+        let used = (self.used.load(Ordering::Acquire) as usize).min(CHUNK);
+        (0..used).filter_map(|index| {
+            let lifetime = existing(&self.lifetimes, index)?.get();
+            let context = self.contexts[index].load(Ordering::Relaxed);
+            Some((context >> 4, context & 0xf, lifetime))
+        })
     }
 }
 
+/// Whether the heap at its peak is not known in full.
+pub fn is_peak_lost() -> bool {
+    PEAK_LOST.load(Ordering::Relaxed)
+}
+
 /// What a record held when it was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Context: index of the node in its owner's tree.
     pub node: u32,
@@ -226,9 +358,13 @@ pub struct Tally {
     pub frees: u64,
     /// Bytes freed.
     pub freed_bytes: u64,
+    /// Objects alive at the peak.
+    pub peak_objects: u64,
+    /// Bytes alive at the peak.
+    pub peak_bytes: u64,
 }
 
-fn tally(record: &Record, remote: Option<&Remote>, node: u32, category: u32) -> Tally {
+fn tally(record: &Record, remote: Option<&Remote>) -> Tally {
     let mut freed_bytes = record.freed_bytes.get();
     let mut frees = record.frees.get();
     if let Some(remote) = remote {
@@ -236,19 +372,25 @@ fn tally(record: &Record, remote: Option<&Remote>, node: u32, category: u32) -> 
         frees += remote.frees.get();
     }
     core::sync::atomic::fence(Ordering::Acquire);
-    Tally { node, category, bytes: record.bytes.get(), allocs: record.allocs.get(), frees, freed_bytes }
+    let (bytes, allocs) = (record.bytes.get(), record.allocs());
+    Tally { bytes, allocs, frees, freed_bytes, ..Tally::default() }
 }
 
 /// The records for events without a chain, by category.
 pub fn unknown_tallies() -> impl Iterator<Item = Tally> {
-    (0..CATEGORIES).map(|category| tally(&COMMON.records[UNKNOWN + category], None, 0, category as u32))
+    (0..CATEGORIES).map(|category| {
+        let tally = tally(&COMMON[UNKNOWN + category], None);
+        let (peak_objects, peak_bytes) =
+            (tally.allocs.saturating_sub(tally.frees), tally.bytes.saturating_sub(tally.freed_bytes));
+        Tally { category: category as u32, peak_objects, peak_bytes, ..tally }
+    })
 }
 
 /// Books an allocation without a chain; returns its record's number.
 #[cold]
 pub fn allocate_unknown(category: u32, size: u64) -> u32 {
     let index = UNKNOWN + (category as usize).min(CATEGORIES - 1);
-    let record = &COMMON.records[index];
+    let record = &COMMON[index];
     record.allocs.add_shared(1);
     record.bytes.add_shared(size);
     COMMON_FIRST.load(Ordering::Relaxed) + index as u32
@@ -258,56 +400,47 @@ pub fn allocate_unknown(category: u32, size: u64) -> u32 {
 #[derive(Debug, Clone, Copy)]
 pub struct Counter {
     /// The record's number.
-    number: u32,
+    pub number: u32,
     /// The chunk that it is in; `None`: it is in no heap's.
-    chunk: Option<&'static Chunk>,
+    pub chunk: Option<&'static Chunk>,
 }
 
 /// Who counts the objects of record `number`; `None` where no record of this number was ever issued, in this
 /// process or one that it was forked from.
 #[inline(always)]
 pub fn counter(number: u32) -> Option<Counter> {
-    let chunk = DIRECTORY[(number >> CHUNK_BITS) as usize & (CHUNKS - 1)].load(Ordering::Relaxed);
-    // SAFETY: chunks are published whole and never freed.
-    let chunk = unsafe { chunk.as_ref() };
+    let chunk = chunk_of(number);
     (chunk.is_some() || was_issued(number)).then_some(Counter { number, chunk })
 }
 
-impl Counter {
-    /// Books the free of an object, on behalf of `heap` (null: of a thread without one). True if the object was
-    /// allocated in this process (not inherited from before a fork, not unrecorded).
-    #[inline(always)]
-    pub fn free(self, size: u64, heap: *const Heap) -> bool {
-        let Some(chunk) = self.chunk else { return free_common(self.number, size) };
-        let index = self.number as usize % CHUNK;
-        if core::ptr::eq(chunk.owner(), heap) {
-            chunk.records[index].frees.add_owned(1);
-            chunk.records[index].freed_bytes.add_owned(size);
-        } else {
-            chunk.free_remotely(index, size);
-        }
-        true
-    }
-}
-
+/// Books the free of an object of a record that is in no heap's chunk. True if the object was allocated in this
+/// process (not inherited from before a fork, not unrecorded).
 #[cold]
-fn free_common(number: u32, size: u64) -> bool {
+pub fn free_common(number: u32, size: u64) -> bool {
     let index = number.wrapping_sub(COMMON_FIRST.load(Ordering::Relaxed)) as usize;
     if number == UNRECORDED || index >= CHUNK {
         return false;
     }
-    COMMON.records[index].frees.add_shared(1);
-    COMMON.records[index].freed_bytes.add_shared(size);
+    COMMON[index].frees.add_shared(1);
+    COMMON[index].freed_bytes.add_shared(size);
     true
 }
 
+/// The record of a heap, to be counted in.
+///
+/// Numbers come from headers and nodes of this process: their chunks are there.
+#[inline(always)]
+pub fn chunk_of_own(number: u32) -> Option<&'static Chunk> {
+    chunk_of(number)
+}
+
 /// The record of a context for a category, among `latest` and those made before it for the same context.
-pub fn for_category(latest: u32, category: u32) -> Option<(u32, &'static Record)> {
+pub fn for_category(latest: u32, category: u32) -> Option<u32> {
     let mut number = latest;
     while number != 0 {
         let (chunk, index) = (chunk_of(number)?, number as usize % CHUNK);
         if chunk.contexts[index].load(Ordering::Relaxed) & 0xf == category {
-            return Some((number, &chunk.records[index]));
+            return Some(number);
         }
         number = chunk.others[index].load(Ordering::Relaxed);
     }
@@ -319,9 +452,12 @@ pub fn context(number: u32) -> Option<u32> {
     chunk_of(number).map(|chunk| chunk.contexts[number as usize % CHUNK].load(Ordering::Relaxed) >> 4)
 }
 
+/// The chunk that a record is in; `None` for one that belongs to no heap of this process.
+#[inline(always)]
 fn chunk_of(number: u32) -> Option<&'static Chunk> {
+    let chunk = DIRECTORY[(number >> CHUNK_BITS) as usize & (CHUNKS - 1)].load(Ordering::Relaxed);
     // SAFETY: chunks are published whole and never freed.
-    unsafe { DIRECTORY.get((number >> CHUNK_BITS) as usize)?.load(Ordering::Acquire).as_ref() }
+    unsafe { chunk.as_ref() }
 }
 
 /// Whether a record of this number was ever issued.
@@ -335,9 +471,9 @@ pub fn forget_all() {
     for slot in &DIRECTORY[..ISSUED.load(Ordering::Relaxed) as usize] {
         slot.store(null_mut(), Ordering::Relaxed);
     }
-    for record in &COMMON.records[UNKNOWN..UNKNOWN + CATEGORIES] {
+    for record in &COMMON[UNKNOWN..UNKNOWN + CATEGORIES] {
         for count in [&record.allocs, &record.bytes, &record.frees, &record.freed_bytes] {
-            count.clear();
+            count.set(0);
         }
     }
     // Without a new number (they have run out) inherited objects of the old one count as this process's.

@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn without_cycles_each_vertex_is_alone() {
         assert_eq!(components(4, &[(0, 1), (0, 2), (1, 3), (2, 3)]), [0, 1, 2, 3]);
-        assert_eq!(components(0, &[]), []);
+        assert!(components(0, &[]).is_empty());
     }
 
     #[test]

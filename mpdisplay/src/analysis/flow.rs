@@ -58,7 +58,7 @@ const NO_EDGE: u32 = u32::MAX;
 
 /// The different edges, without sums, and for each node the one that leads to it.
 fn edges(tree: &Tree) -> (Vec<Edge>, Vec<u32>) {
-    let mut known: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut known: HashMap<(u32, u32), u32> = HashMap::with_capacity(tree.nodes.len());
     let mut edges: Vec<Edge> = Vec::new();
     let mut edge_to = |node: &Node| {
         let callee = node.function;

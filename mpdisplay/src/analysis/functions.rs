@@ -40,12 +40,17 @@ pub struct Function {
     pub file: Option<String>,
     /// Base name of the module that it was first seen in; `None` for code outside all modules.
     pub module: Option<String>,
+    /// Whole path of that module; empty for code outside all modules.
+    pub module_path: String,
+    /// Its name as the linker knows it; empty where that is unknown or no other.
+    pub linkage_name: String,
 }
 
 impl Function {
     /// A function that is yet shown by its name alone.
     pub fn new(kind: FunctionKind, name: String, file: Option<String>, module: Option<String>) -> Self {
-        Function { kind, shown: name.clone(), name, apart: None, file, module }
+        let (module_path, linkage_name) = (String::new(), String::new());
+        Function { kind, shown: name.clone(), name, apart: None, file, module, module_path, linkage_name }
     }
 
     /// Where it belongs: equal names in different places are different functions.

@@ -1,10 +1,11 @@
 //! The leak table: kept objects by the last callers of their call chains (paper, section 2.2).
 
-use super::functions::{FunctionKind, TRUNCATED, UNKNOWN};
+use super::functions::{Function, FunctionKind, TRUNCATED, UNKNOWN};
 use super::tally::Usage;
 use super::text::base_name;
 use super::tree::{Node, Site, Tree};
-use std::collections::HashMap;
+use crate::suppress::{Label, Suppressed};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 /// How many callers a path shows.
@@ -46,7 +47,7 @@ pub enum Beginning {
 }
 
 /// A partial call path.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Path {
     /// How it begins.
     pub beginning: Beginning,
@@ -77,8 +78,54 @@ impl fmt::Display for Path {
 pub struct LeakRow {
     /// What was allocated over the path, freed objects included.
     pub usage: Usage,
+    /// How it compares with an earlier run.
+    pub since: Since,
     /// A node whose chain ends in the path; see [`Leaks::path`].
     node: u32,
+}
+
+/// How a path's kept objects compare with those of an earlier run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// There is nothing to compare with.
+    Unknown,
+    /// The path kept nothing in the earlier run.
+    New,
+    /// It kept less.
+    Grown {
+        /// Kept objects more than then; 0 where only the bytes are more.
+        objects: u64,
+        /// Kept bytes more than then; 0 where only the objects are more.
+        bytes: u64,
+    },
+}
+
+impl LeakRow {
+    /// Kept objects and bytes that the earlier run had not; all of them where there is none.
+    pub fn excess(&self) -> (u64, u64) {
+        match self.since {
+            Since::Unknown | Since::New => (self.usage.kept(), self.usage.kept_bytes()),
+            Since::Grown { objects, bytes } => (objects, bytes),
+        }
+    }
+}
+
+/// Kept objects that are no rows of the table, and why not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuppressedLeaks {
+    /// The suppression.
+    pub label: Label,
+    /// What was allocated over the chains that it matches.
+    pub usage: Usage,
+}
+
+/// Rows that an earlier run had already.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Known {
+    /// How many.
+    pub paths: u64,
+    /// What was allocated over them.
+    pub usage: Usage,
 }
 
 /// The leak table: one row for each different shown path, in no particular order.
@@ -86,8 +133,12 @@ pub struct LeakRow {
 pub struct Leaks<'t> {
     tree: &'t Tree,
     options: PathOptions,
-    /// Paths with kept objects.
+    /// Paths with kept objects, those that are suppressed not counted.
     pub rows: Vec<LeakRow>,
+    /// What is suppressed: by falling kept bytes, then by label.
+    pub suppressed: Vec<SuppressedLeaks>,
+    /// What is not new, where there is an earlier run to compare with.
+    pub known: Option<Known>,
     /// Everything that was allocated.
     pub total: Usage,
 }
@@ -95,21 +146,90 @@ pub struct Leaks<'t> {
 impl<'t> Leaks<'t> {
     /// Gathers the paths. Takes time in proportion to the tree, times the logarithm of the depth.
     pub fn new(tree: &'t Tree, options: PathOptions) -> Self {
+        Leaks::beyond(tree, options, &Suppressed::default())
+    }
+
+    /// The same for the chains that are not suppressed.
+    pub fn beyond(tree: &'t Tree, options: PathOptions, suppressed: &Suppressed) -> Self {
         let keys = path_keys(tree, options);
         let mut row_of: HashMap<(u32, Beginning), usize> = HashMap::new();
         let mut rows: Vec<LeakRow> = Vec::new();
+        let mut hidden: BTreeMap<usize, Usage> = BTreeMap::new();
         let mut total = Usage::default();
         for count in &tree.counts {
+            total += count.usage;
+            if let Some(rule) = suppressed.rule(count.node) {
+                *hidden.entry(rule).or_default() += count.usage;
+                continue;
+            }
             let next = rows.len();
             let row = *row_of.entry(keys[count.node as usize]).or_insert(next);
             if row == next {
-                rows.push(LeakRow { usage: Usage::default(), node: count.node });
+                let node = count.node;
+                rows.push(LeakRow { usage: Usage::default(), since: Since::Unknown, node });
             }
             rows[row].usage += count.usage;
-            total += count.usage;
         }
         rows.retain(|row| row.usage.kept() > 0);
-        Leaks { tree, options, rows, total }
+        let hidden = hidden.into_iter();
+        let mut hidden: Vec<SuppressedLeaks> = hidden
+            .map(|(rule, usage)| SuppressedLeaks { label: suppressed.label(rule).clone(), usage })
+            .collect();
+        hidden.sort_by(|a, b| {
+            b.usage.kept_bytes().cmp(&a.usage.kept_bytes()).then_with(|| a.label.cmp(&b.label))
+        });
+        Leaks { tree, options, rows, suppressed: hidden, known: None, total }
+    }
+
+    /// Takes out the rows that `before`, the same table of an earlier run, has with at least as many kept objects
+    /// and bytes, and notes at the others what is new. Paths are the same if they are shown the same.
+    pub fn compare(&mut self, before: &Leaks<'_>) {
+        let then: HashMap<Path, Usage> =
+            before.rows.iter().map(|row| (before.path(row), row.usage)).collect();
+        let mut known = self.known.take().unwrap_or_default();
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.retain_mut(|row| {
+            let Some(then) = then.get(&self.path(row)) else {
+                row.since = Since::New;
+                return true;
+            };
+            let objects = row.usage.kept().saturating_sub(then.kept());
+            let bytes = row.usage.kept_bytes().saturating_sub(then.kept_bytes());
+            row.since = Since::Grown { objects, bytes };
+            let grown = objects > 0 || bytes > 0;
+            if !grown {
+                known.paths += 1;
+                known.usage += row.usage;
+            }
+            grown
+        });
+        (self.rows, self.known) = (rows, Some(known));
+    }
+
+    /// Rows by falling kept bytes, then by path.
+    pub fn sorted(&self) -> Vec<(LeakRow, Path)> {
+        let mut rows: Vec<(LeakRow, Path)> = self.rows.iter().map(|row| (*row, self.path(row))).collect();
+        rows.sort_by(|(a, at), (b, to)| {
+            b.usage.kept_bytes().cmp(&a.usage.kept_bytes()).then_with(|| at.to_string().cmp(&to.to_string()))
+        });
+        rows
+    }
+
+    /// The functions of a row's whole chain, innermost first, with the places of their calls. Where several chains
+    /// end in the path, one of them.
+    pub fn chain(&self, row: &LeakRow) -> impl Iterator<Item = (&'t Function, Site)> {
+        let tree = self.tree;
+        ancestors(tree, row.node).map(move |node| (&tree.functions[node.function], node.site))
+    }
+
+    /// Callers that the path of a row shows.
+    pub fn shown_callers(&self, row: &LeakRow) -> usize {
+        reach(self.tree, row.node, self.options.depth).0
+    }
+
+    /// The path of a source file that a [`Site`] names.
+    pub fn file(&self, file: u32) -> &'t str {
+        &self.tree.files[file as usize]
     }
 
     /// The shown path of a row.
@@ -197,23 +317,21 @@ fn path_keys(tree: &Tree, options: PathOptions) -> Vec<(u32, Beginning)> {
 
 /// Ids of the labels, from 1; 0 for an outermost node that stands for callers that are not there.
 fn label_ids(tree: &Tree, options: PathOptions) -> Vec<u32> {
-    let mut by_place: HashMap<(u32, Site), u32> = HashMap::new();
+    let mut by_function: Vec<Option<u32>> = vec![None; tree.functions.len()];
+    let mut by_site: HashMap<(u32, Site), u32> = HashMap::new();
     let mut by_text: HashMap<String, u32> = HashMap::new();
+    let mut id_of_text = |node: &Node| {
+        let next = by_text.len() as u32 + 1;
+        *by_text.entry(label(tree, node, options)).or_insert(next)
+    };
     let mut id = |node: &Node| {
         if node.parent.is_none() && open_end(tree, node).is_some() {
             return 0;
         }
-        let mut site = Site::default();
-        if options.offsets {
-            site.offset = node.site.offset;
+        if !options.offsets && !options.lines {
+            return *by_function[node.function as usize].get_or_insert_with(|| id_of_text(node));
         }
-        if options.lines {
-            (site.file, site.line) = (node.site.file, node.site.line);
-        }
-        *by_place.entry((node.function, site)).or_insert_with(|| {
-            let next = by_text.len() as u32 + 1;
-            *by_text.entry(label(tree, node, options)).or_insert(next)
-        })
+        *by_site.entry((node.function, node.site)).or_insert_with(|| id_of_text(node))
     };
     tree.nodes.iter().map(&mut id).collect()
 }
@@ -243,10 +361,13 @@ fn beginnings(tree: &Tree) -> Vec<Beginning> {
 }
 
 /// Numbers pairs in the order of their appearance, from 1.
-#[derive(Default)]
 struct Pairs(HashMap<(u32, u32), u32>);
 
 impl Pairs {
+    fn with_room_for(count: usize) -> Self {
+        Pairs(HashMap::with_capacity(count))
+    }
+
     fn number(&mut self, first: u32, second: u32) -> u32 {
         let next = self.0.len() as u32 + 1;
         *self.0.entry((first, second)).or_insert(next)
@@ -255,7 +376,7 @@ impl Pairs {
 
 /// Numbers the whole chains of labels.
 fn all_labels(tree: &Tree, labels: &[u32]) -> Vec<u32> {
-    let mut pairs = Pairs::default();
+    let mut pairs = Pairs::with_room_for(labels.len());
     let mut numbers: Vec<u32> = Vec::with_capacity(labels.len());
     for (node, &label) in tree.nodes.iter().zip(labels) {
         let outer = node.parent.map_or(0, |parent| numbers[parent as usize]);
@@ -277,15 +398,19 @@ fn last_labels(tree: &Tree, labels: &[u32], limit: u32) -> Vec<u32> {
     let mut positions: Vec<u32> = (0..count as u32).collect();
     let at = |numbers: &[u32], position: u32| if position == NONE { 0 } else { numbers[position as usize] };
     let jump = |jumps: &[u32], position: u32| if position == NONE { NONE } else { jumps[position as usize] };
-    for bit in 0..u32::BITS - limit.leading_zeros() {
+    let last_bit = limit.ilog2();
+    for bit in 0..=last_bit {
         if limit >> bit & 1 == 1 {
-            let mut pairs = Pairs::default();
+            let mut pairs = Pairs::with_room_for(count);
             for (window, position) in windows.iter_mut().zip(&mut positions) {
                 *window = pairs.number(*window, at(&numbers, *position));
                 *position = jump(&jumps, *position);
             }
         }
-        let mut pairs = Pairs::default();
+        if bit == last_bit {
+            break;
+        }
+        let mut pairs = Pairs::with_room_for(count);
         numbers = (0..count).map(|id| pairs.number(numbers[id], at(&numbers, jumps[id]))).collect();
         jumps = jumps.iter().map(|&position| jump(&jumps, position)).collect();
     }

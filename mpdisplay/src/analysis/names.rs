@@ -50,7 +50,7 @@ impl Strings {
 pub(super) struct Names {
     pub(super) functions: Functions,
     pub(super) files: Strings,
-    /// The current profile's modules by base name.
+    /// The current profile's modules by whole path.
     modules: Vec<String>,
     /// The current profile's functions, as far as met: our id and role.
     known_functions: Vec<Option<(u32, Role)>>,
@@ -67,8 +67,7 @@ impl Names {
     /// Turns to a profile.
     pub(super) fn begin(&mut self, profile: &Profile) {
         let names = profile.names.as_ref();
-        self.modules =
-            profile.modules.iter().map(|module| base_name(&printable(&module.path)).to_owned()).collect();
+        self.modules = profile.modules.iter().map(|module| printable(&module.path)).collect();
         self.known_functions = vec![None; names.map_or(0, |names| names.functions.len())];
         self.known_files = vec![None; names.map_or(0, |names| names.files.len())];
         self.known_frames.clear();
@@ -133,12 +132,16 @@ impl Names {
         if function.name.is_empty() {
             return None;
         }
-        let name = printable(&function.name);
-        let module = function.module.and_then(|module| self.modules.get(module as usize)).cloned();
+        let name = close_together(printable(&function.name));
+        let path = function.module.and_then(|module| self.modules.get(module as usize)).cloned();
+        let module = path.as_deref().map(|path| base_name(path).to_owned());
         let role = Role::of(Some(&name), module.as_deref().unwrap_or_default());
         let file = function.file.and_then(|file| names.files.get(file as usize));
         let file = file.filter(|path| !path.is_empty()).map(|path| printable(path));
-        let ours = self.functions.intern(Function::new(FunctionKind::Named, name, file, module));
+        let linkage_name = printable(&function.linkage_name);
+        let module_path = path.unwrap_or_default();
+        let function = Function::new(FunctionKind::Named, name, file, module);
+        let ours = self.functions.intern(Function { module_path, linkage_name, ..function });
         self.known_functions[id as usize] = Some((ours, role));
         Some((ours, role))
     }
@@ -159,13 +162,43 @@ impl Names {
     fn unnamed(&mut self, frame: Frame) -> Step {
         let (function, role) = match frame {
             Frame::Code { module, address, .. } => {
-                let module = self.modules.get(module as usize).cloned().unwrap_or_default();
+                let module_path = self.modules.get(module as usize).cloned().unwrap_or_default();
+                let module = base_name(&module_path).to_owned();
                 let role = Role::of(None, &module);
                 let name = format!("{module}+{address:#x}");
-                (Function::new(FunctionKind::Unnamed, name, None, Some(module)), role)
+                let function = Function::new(FunctionKind::Unnamed, name, None, Some(module));
+                (Function { module_path, ..function }, role)
             }
             _ => (Function::new(FunctionKind::Anonymous, ANONYMOUS.into(), None, None), Role::Other),
         };
         Step { function: self.functions.intern(function), site: Site::default(), role }
+    }
+}
+
+/// The name with `> >` written as `>>`: in a path ` > ` stands between callers.
+fn close_together(name: String) -> String {
+    if !name.contains("> >") {
+        return name;
+    }
+    let mut closed = String::with_capacity(name.len());
+    let mut rest = name.chars().peekable();
+    while let Some(character) = rest.next() {
+        if character != ' ' || !closed.ends_with('>') || rest.peek() != Some(&'>') {
+            closed.push(character);
+        }
+    }
+    closed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_are_closed_together() {
+        let closed = |name: &str| close_together(name.to_owned());
+        assert_eq!(closed("map<int, vector<pair<int, int> > >::at"), "map<int, vector<pair<int, int>>>::at");
+        assert_eq!(closed("operator> <int>"), "operator> <int>");
+        assert_eq!(closed("plain"), "plain");
     }
 }

@@ -10,8 +10,10 @@
 /// What a frame looks like to the start of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// A function whose name says that it does nothing but start things.
+    /// A function whose name says that it does nothing but start the program or a thread.
     Starter,
+    /// The same for a library's constructors, which may also be called far inside (by `dlopen`).
+    Loader,
     /// Another function of libc or the loader.
     Runtime,
     /// An address in libc or the loader without a name.
@@ -31,6 +33,17 @@ pub(super) enum Role {
 }
 
 impl Role {
+    /// Whether there is nothing but the start outside of such a frame, also where the chain could not be followed
+    /// further: the unwinding information of these functions often has no end mark.
+    pub(super) fn is_outermost(self) -> bool {
+        matches!(self, Role::Starter | Role::Main)
+    }
+
+    /// Whether such a frame is left out even in a chain that ends in the runtime.
+    pub(super) fn is_start_only(self) -> bool {
+        matches!(self, Role::Starter | Role::Loader)
+    }
+
     /// Judges a frame by its function's name (`None` where it has none) and its module's base name.
     pub(super) fn of(name: Option<&str>, module: &str) -> Role {
         let runtime = is_runtime(module);
@@ -38,6 +51,9 @@ impl Role {
             None if runtime => Role::UnnamedRuntime,
             None => Role::Unnamed,
             Some(name) if is_starter(name, runtime) => Role::Starter,
+            Some(name) if runtime && ["_dl_init", "call_init"].contains(&without_suffix(name)) => {
+                Role::Loader
+            }
             Some(_) if runtime => Role::Runtime,
             Some("main") => Role::Main,
             Some(name) if is_rust_entry(name) => Role::RustEntry,
@@ -64,17 +80,8 @@ fn is_runtime(module: &str) -> bool {
 fn is_starter(name: &str, runtime: bool) -> bool {
     const ANYWHERE: [&str; 2] = ["_start", "__libc_csu_init"];
     const BEGINNINGS: [&str; 3] = ["__libc_start_main", "__libc_start_call_main", "_dl_start"];
-    const RUNTIME: [&str; 9] = [
-        "clone",
-        "__clone",
-        "__clone_internal",
-        "clone3",
-        "__clone3",
-        "start_thread",
-        "_dl_init",
-        "call_init",
-        "__start_context",
-    ];
+    const RUNTIME: [&str; 7] =
+        ["clone", "__clone", "__clone_internal", "clone3", "__clone3", "start_thread", "__start_context"];
     ANYWHERE.contains(&name)
         || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
         || (runtime && RUNTIME.iter().any(|&starter| starter == without_suffix(name)))
@@ -144,9 +151,10 @@ pub(super) enum Verdict {
 pub(super) fn step(phase: Phase, role: Role) -> Verdict {
     use Verdict::{Begin, Follow, Start};
     match (phase, role) {
-        (Phase::Top | Phase::Runtime, Role::Starter | Role::Runtime | Role::UnnamedRuntime) => {
-            Start(Phase::Runtime)
-        }
+        (
+            Phase::Top | Phase::Runtime,
+            Role::Starter | Role::Loader | Role::Runtime | Role::UnnamedRuntime,
+        ) => Start(Phase::Runtime),
         (Phase::Top | Phase::Runtime, Role::Main) => Start(Phase::Main),
         (Phase::Top | Phase::Runtime, Role::RustEntry) => Start(Phase::Rust),
         (Phase::Top, Role::Unnamed) => Start(Phase::First),

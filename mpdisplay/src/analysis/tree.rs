@@ -64,7 +64,7 @@ impl Tree {
         let mut tree = Tree::default();
         for profile in profiles {
             names.begin(profile);
-            Builder { tree: &mut tree, names: &mut names, pending: Vec::new() }.add(profile);
+            Builder { tree: &mut tree, names: &mut names, pending: Vec::new(), unknown: None }.add(profile);
         }
         let mut used = vec![false; names.functions.len()];
         for node in &tree.nodes {
@@ -97,6 +97,8 @@ impl Tree {
 enum Place {
     /// Still in the runtime's start: the innermost pending frame, or `None` at the thread's top.
     Start(Option<u32>),
+    /// At the place where the chain could not be followed further out.
+    Unknown,
     /// At a node.
     Node(u32),
 }
@@ -115,6 +117,8 @@ struct Builder<'a> {
     tree: &'a mut Tree,
     names: &'a mut Names,
     pending: Vec<Pending>,
+    /// The outermost node of all chains whose beginning is unknown.
+    unknown: Option<u32>,
 }
 
 impl Builder<'_> {
@@ -125,6 +129,9 @@ impl Builder<'_> {
             let mut place = context.parent.map_or(Place::Start(None), |parent| places[parent as usize]);
             match context.frame {
                 Frame::Thread(_) => {}
+                Frame::Special(Special::Unknown) if matches!(place, Place::Start(None)) => {
+                    place = Place::Unknown;
+                }
                 Frame::Special(special) => place = Place::Node(self.special(place, special)),
                 frame => {
                     steps.clear();
@@ -140,7 +147,7 @@ impl Builder<'_> {
             let node = match places[counter.context as usize] {
                 Place::Node(node) => node,
                 Place::Start(Some(pending)) => self.reveal(pending),
-                Place::Start(None) => self.special(Place::Start(None), Special::Unknown),
+                Place::Start(None) | Place::Unknown => self.unknown(),
             };
             self.tree.counts.push(Count { node, category: counter.category, usage: counter.into() });
         }
@@ -150,6 +157,11 @@ impl Builder<'_> {
     fn descend(&mut self, place: Place, step: Step) -> Place {
         let last = match place {
             Place::Node(node) => return Place::Node(self.node(Some(node), step)),
+            Place::Unknown if !step.role.is_outermost() => {
+                let unknown = self.unknown();
+                return Place::Node(self.node(Some(unknown), step));
+            }
+            Place::Unknown => None,
             Place::Start(last) => last,
         };
         let phase = last.map_or(Phase::Top, |last| self.pending[last as usize].phase);
@@ -174,7 +186,7 @@ impl Builder<'_> {
             return None;
         }
         // `_start` of a stripped program is as little worth showing as one with its name.
-        let hidden = pending.step.role == Role::Starter || pending.phase == Phase::First;
+        let hidden = pending.step.role.is_start_only() || pending.phase == Phase::First;
         if hidden { pending.outer } else { Some(last) }
     }
 
@@ -200,6 +212,15 @@ impl Builder<'_> {
         parent.expect("the frame asked for has a node now")
     }
 
+    fn unknown(&mut self) -> u32 {
+        if let Some(unknown) = self.unknown {
+            return unknown;
+        }
+        let unknown = self.special(Place::Unknown, Special::Unknown);
+        self.unknown = Some(unknown);
+        unknown
+    }
+
     /// A node for callers that are not known; at a thread's top it begins the chain.
     fn special(&mut self, place: Place, special: Special) -> u32 {
         let (kind, name) = match special {
@@ -209,7 +230,7 @@ impl Builder<'_> {
         let function = self.names.functions.intern(Function::new(kind, name.into(), None, None));
         let parent = match place {
             Place::Node(node) => Some(node),
-            Place::Start(_) => None,
+            Place::Start(_) | Place::Unknown => None,
         };
         self.node(parent, Step { function, site: Site::default(), role: Role::Other })
     }

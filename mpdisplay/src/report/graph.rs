@@ -282,7 +282,7 @@ impl Drawing<'_> {
             through.is_some_and(|through| self.options.detail.shows(&through, &entry.through))
         };
         let (shown, hidden): (Vec<_>, Vec<_>) = members.iter().partition(shows);
-        for (member, own) in shown {
+        for &(member, own) in shown {
             let fields = Fields {
                 bytes: own.usage.bytes.to_string(),
                 bracket: self_bracket(own.usage.bytes, whole),

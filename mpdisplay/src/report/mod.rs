@@ -6,7 +6,7 @@ mod fold;
 mod graph;
 mod header;
 mod layout;
-mod leaks;
+pub mod leaks;
 pub mod number;
 pub mod options;
 mod rows;
@@ -26,20 +26,34 @@ use std::io::{self, Write};
 /// Those of `out`.
 pub fn write_report(profiles: &[Profile], options: &Options, out: &mut impl Write) -> io::Result<()> {
     let tree = Tree::new(profiles);
-    let direct = Direct::new(&tree);
+    write_report_of(profiles, &tree, &Leaks::new(&tree, options.paths), options, out)
+}
+
+/// The same, of the profiles' tree and with a leak table that may lack what is suppressed or known.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_report_of(
+    profiles: &[Profile],
+    tree: &Tree,
+    leaks: &Leaks<'_>,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let direct = Direct::new(tree);
     header::write(profiles, &direct.total.usage, out)?;
     if options.tables.leaks {
-        leaks::write(&Leaks::new(&tree, options.paths), options, out)?;
+        leaks::write(leaks, options, out)?;
     }
     if options.tables.bins {
         bins::write(&Bins::new(profiles), options, out)?;
     }
     if options.tables.direct {
-        direct::write(&tree, &direct, options, out)?;
+        direct::write(tree, &direct, options, out)?;
     }
     if options.tables.graph {
-        let graph = Graph::new(&tree, options.graph);
-        graph::write(&tree, &graph, &direct.total, options, out)?;
+        let graph = Graph::new(tree, options.graph);
+        graph::write(tree, &graph, &direct.total, options, out)?;
     }
     Ok(())
 }

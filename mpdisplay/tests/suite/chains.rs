@@ -76,7 +76,23 @@ fn the_runtime_inside_a_chain_is_shown() {
         path("main > libc.so.6!dlopen > ld-linux-x86-64.so.2!_dl_init > plugin.so!init"),
         "|| > main > dlopen > _dl_init > init"
     );
-    assert_eq!(path("[unknown] > libc.so.6!start_thread > worker"), "[unknown] > start_thread > worker");
+    assert_eq!(path("[unknown] > libc.so.6!qsort > compare"), "[unknown] > qsort > compare");
+}
+
+/// Chains that are lost beyond the start are lost to nobody: the start was reached.
+#[test]
+fn nothing_is_unknown_beyond_the_start() {
+    let loader = "ld-linux-x86-64.so.2";
+    assert_eq!(
+        path(&format!(
+            "[unknown] > {loader}!_dl_start_user > {loader}!_dl_init > {loader}!call_init > early"
+        )),
+        "|| > early"
+    );
+    assert_eq!(path("[unknown] > libc.so.6!start_thread > worker"), "|| > worker");
+    assert_eq!(path("[unknown] > main > f"), "|| > main > f");
+    // Constructors may be called by dlopen, far inside.
+    assert_eq!(path(&format!("[unknown] > {loader}!_dl_init > early")), "[unknown] > _dl_init > early");
 }
 
 #[test]

@@ -3,4 +3,6 @@
 mod analysis;
 mod builder;
 mod chains;
+mod command;
 mod golden;
+mod leak_check;

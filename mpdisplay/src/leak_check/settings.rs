@@ -1,0 +1,144 @@
+//! What the user asked for about leaks, and the files that belong to it.
+
+use super::{Excess, junit, sarif};
+use crate::analysis::leaks::{Leaks, PathOptions};
+use crate::analysis::text::printable;
+use crate::analysis::tree::Tree;
+use crate::suppress::{self, Suppressions};
+use mprof_format::model::Profile;
+use std::fs::{self, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Settings of a leak check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Files of suppressions.
+    pub suppressions: Vec<PathBuf>,
+    /// Whether the built-in suppressions count.
+    pub built_in: bool,
+    /// Bytes kept from which on it fails; 0: anything kept. `None`: it does not fail.
+    pub limit: Option<u64>,
+    /// Where to write the JUnit report.
+    pub junit: Option<PathBuf>,
+    /// Where to write the SARIF log.
+    pub sarif: Option<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { suppressions: Vec::new(), built_in: true, limit: None, junit: None, sarif: None }
+    }
+}
+
+/// What goes wrong with the files of a leak check, one line each.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// A file of suppressions cannot be read.
+    #[error("{}: {reason} (suppressions)", path.display())]
+    Suppressions {
+        /// As given.
+        path: PathBuf,
+        /// From the system.
+        reason: io::Error,
+    },
+    /// It has a line that cannot be understood.
+    #[error(transparent)]
+    Line(#[from] suppress::ReadError),
+    /// A result cannot be written.
+    #[error("{}: cannot be written: {reason}", path.display())]
+    Output {
+        /// As given.
+        path: PathBuf,
+        /// From the system.
+        reason: io::Error,
+    },
+}
+
+impl Settings {
+    /// Reads all suppressions: the user's first, so that it is they who are named where several match.
+    ///
+    /// # Errors
+    /// When a file cannot be read or understood.
+    pub fn read_suppressions(&self) -> Result<Suppressions, Error> {
+        let mut all = Suppressions::default();
+        for path in &self.suppressions {
+            let bytes =
+                fs::read(path).map_err(|reason| Error::Suppressions { path: path.clone(), reason })?;
+            all.read(&bytes, &printable(path.as_os_str().as_bytes()))?;
+        }
+        if self.built_in {
+            all.rules.append(&mut Suppressions::built_in().rules);
+        }
+        Ok(all)
+    }
+
+    /// The leak table without what is suppressed and, where `baseline` is given, without what it has already.
+    pub fn leaks<'t>(
+        tree: &'t Tree,
+        paths: PathOptions,
+        suppressions: &Suppressions,
+        baseline: Option<&[Profile]>,
+    ) -> Leaks<'t> {
+        let mut leaks = Leaks::beyond(tree, paths, &suppress::apply(suppressions, tree));
+        if let Some(baseline) = baseline {
+            let tree = Tree::new(baseline);
+            leaks.compare(&Leaks::beyond(&tree, paths, &suppress::apply(suppressions, &tree)));
+        }
+        leaks
+    }
+
+    /// Whether the check fails.
+    pub fn fails(&self, leaks: &Leaks<'_>) -> bool {
+        self.limit.is_some_and(|limit| Excess::of(leaks).reaches(limit))
+    }
+
+    /// Writes the files that were asked for, each whole or not at all. Where no limit is set, every leak counts as a
+    /// failed test there: who asks for a test report wants to see them.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn write_results(&self, profiles: &[Profile], leaks: &Leaks<'_>) -> Result<(), Error> {
+        let failing = self.limit.is_none() || self.fails(leaks);
+        if let Some(path) = &self.junit {
+            write_whole(path, |out| junit::write(profiles, leaks, failing, out))?;
+        }
+        if let Some(path) = &self.sarif {
+            let root = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+            let root = printable(root.as_os_str().as_bytes());
+            write_whole(path, |out| sarif::write(profiles, leaks, failing, &root, out))?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a file beside its place first. What is no regular file (a pipe, `/dev/stdout`) is written to directly.
+fn write_whole(
+    path: &Path,
+    write: impl Fn(&mut BufWriter<&mut dyn Write>) -> io::Result<()>,
+) -> Result<(), Error> {
+    let buffered = |file: &mut dyn Write| {
+        let mut out = BufWriter::new(file);
+        write(&mut out)?;
+        out.flush()
+    };
+    let result = || {
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
+            return buffered(&mut fs::OpenOptions::new().write(true).open(&target)?);
+        }
+        let folder =
+            target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut beside = tempfile::Builder::new()
+            .prefix(".mprof-")
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(folder)?;
+        buffered(beside.as_file_mut())?;
+        beside.persist(&target).map_err(|error| error.error)?;
+        Ok(())
+    };
+    result().map_err(|reason| Error::Output { path: path.to_path_buf(), reason })
+}
