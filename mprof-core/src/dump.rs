@@ -6,7 +6,8 @@ use mprof_format::kinds::{Category, Counter, Frame, ModuleKind, Reason, Special}
 use mprof_format::write::{ModuleRef, ProcessRef, Sink, ThreadRef, WriteError, Writer};
 
 use crate::heap::{self, HeapView, PAUSE};
-use crate::location::{FrameKey, SPACE_ANONYMOUS, SPACE_MODULES, SPACE_SPECIAL, SPACE_THREAD};
+use crate::lisp;
+use crate::location::{FrameKey, SPACE_ANONYMOUS, SPACE_LISP, SPACE_MODULES, SPACE_SPECIAL, SPACE_THREAD};
 use crate::mark::Doing;
 use crate::process::{self, OPTIONS};
 use crate::records::{self, Tally};
@@ -122,6 +123,7 @@ impl<S: Sink> Dump<'_, S> {
         for argument in facts.arguments {
             lenient(self.writer.argument(argument))?;
         }
+        lisp::dump::begin();
         for view in heap::all() {
             self.heap(view, facts.program)?;
         }
@@ -133,6 +135,7 @@ impl<S: Sink> Dump<'_, S> {
                 lenient(self.writer.bin(&bin))?;
             }
         }
+        lisp::dump::type_bins(&mut self.writer)?;
         Ok(())
     }
 
@@ -143,6 +146,7 @@ impl<S: Sink> Dump<'_, S> {
         let peak = ledger::peak();
         self.modules(program)?;
         self.threads()?;
+        lisp::dump::functions(&mut self.writer, frame)?;
         let first = self.contexts;
         let id = |node: u32| first + node - 1;
         for index in 1..length {
@@ -233,6 +237,7 @@ fn frame(key: FrameKey) -> Frame {
         SPACE_SPECIAL => Frame::Special(Special::Truncated),
         SPACE_THREAD => Frame::Thread(key.value() as u32),
         SPACE_ANONYMOUS => Frame::Anonymous { address: location.address() as u64, interrupted },
+        SPACE_LISP => lisp::dump::frame(key).unwrap_or(Frame::Special(Special::Unknown)),
         space => {
             let number = space.saturating_sub(SPACE_MODULES);
             let bias = modules::get(usize::from(number)).map_or(0, |module| module.bias);

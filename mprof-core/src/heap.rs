@@ -14,6 +14,7 @@ use crate::chain::{Chain, End, Found, StackBounds, Walk};
 use crate::header::Header;
 use crate::ledger::Balance;
 use crate::lifetimes::Freed;
+use crate::lisp::objects::Part;
 use crate::location::{FrameKey, Location};
 use crate::mark::{self, Mark};
 use crate::memo::{Entry, Memo, Miss};
@@ -75,6 +76,8 @@ pub struct Heap {
     pub freed: FreedRing,
     /// Allocations and frees by size.
     pub bins: Bins,
+    /// What belongs to objects that a garbage collector frees.
+    pub lisp: Part,
     tree: Tree,
     workspace: Workspace,
     mark: *const Mark,
@@ -147,6 +150,11 @@ impl HeapView {
     /// The owner's balance.
     pub fn balance(&self) -> &Balance {
         &self.0.balance
+    }
+
+    /// What belongs to objects that a garbage collector frees.
+    pub fn lisp(&self) -> &Part {
+        &self.0.lisp
     }
 
     /// What the ring of freed objects says of an object, if it is in it.
@@ -236,6 +244,7 @@ impl Heap {
         self.top = NO_NODE;
         self.chain.clear();
         self.bounds = StackBounds::default();
+        self.lisp.begin_thread();
     }
 
     /// The owner's birth clock, bytes allocated.
@@ -264,18 +273,32 @@ impl Heap {
     #[cold]
     #[inline(never)]
     unsafe fn allocate_attentively(&mut self, entry: State, size: usize) -> u32 {
+        // SAFETY: as the caller vouches.
+        let record = unsafe {
+            self.attend_before(entry);
+            self.allocate_now(entry, size)
+        };
+        self.attend_after(entry, record);
+        record
+    }
+
+    /// Does what is asked of the owner, before an allocation is counted.
+    #[cold]
+    #[inline(never)]
+    unsafe fn attend_before(&mut self, entry: State) {
         self.attend();
         if self.attention.fetch_and(!NEW_THREAD, Ordering::Relaxed) & NEW_THREAD != 0 {
             // The memo could spare the walk that finds the top.
             // SAFETY: as the caller vouches.
             unsafe { self.context(entry) };
         }
-        // SAFETY: as the caller vouches.
-        let record = unsafe { self.allocate_now(entry, size) };
+    }
+
+    /// The same, after it was counted in `record`.
+    fn attend_after(&mut self, entry: State, record: u32) {
         if self.attention.load(Ordering::Relaxed) & VERIFY != 0 {
             reference::check(self, entry, record);
         }
-        record
     }
 
     /// The same, with nothing asked of the owner.
@@ -283,19 +306,7 @@ impl Heap {
     unsafe fn allocate_now(&mut self, entry: State, size: usize) -> u32 {
         let category = Category::of_size(size as u64).index();
         // SAFETY: as the caller vouches.
-        let record = match unsafe { self.memo.find(&entry, self.rules.second(&entry)) } {
-            Ok(known) => {
-                if known.category() == category {
-                    known.record
-                } else {
-                    let known = &raw mut *known;
-                    // SAFETY: as the caller vouches.
-                    unsafe { self.find_record(entry, category, Ok(known)) }
-                }
-            }
-            // SAFETY: as the caller vouches.
-            Err(miss) => unsafe { self.find_record(entry, category, Err(miss)) },
-        };
+        let record = unsafe { self.record_of(entry, category) };
         if record == NO_RECORD {
             return records::allocate_unknown(u32::from(category), size as u64);
         }
@@ -305,6 +316,47 @@ impl Heap {
             chunk.allocate(record as usize, size as u64, self.balance.mark());
         }
         record
+    }
+
+    /// Counts objects that a garbage collector frees; they are no part of the balance. Returns as [`Heap::allocate`].
+    ///
+    /// # Safety
+    /// As for [`Heap::allocate`].
+    #[inline(always)]
+    pub unsafe fn count_collected(&mut self, entry: State, category: u8, objects: u64, bytes: u64) -> u32 {
+        let attentive = self.attention.load(Ordering::Relaxed) != 0;
+        if attentive {
+            // SAFETY: as the caller vouches.
+            unsafe { self.attend_before(entry) };
+        }
+        // SAFETY: as the caller vouches.
+        let record = unsafe { self.record_of(entry, category) };
+        if record == NO_RECORD {
+            return records::allocate_unknown(u32::from(category), bytes);
+        }
+        if let Some(chunk) = records::chunk_of_own(record) {
+            chunk.add(record as usize, objects, bytes);
+        }
+        if attentive {
+            self.attend_after(entry, record);
+        }
+        record
+    }
+
+    /// The record for a chain and a category; [`NO_RECORD`] without memory.
+    #[inline(always)]
+    unsafe fn record_of(&mut self, entry: State, category: u8) -> u32 {
+        // SAFETY: as the caller vouches.
+        match unsafe { self.memo.find(&entry, self.rules.second(&entry)) } {
+            Ok(known) if known.category() == category => known.record,
+            Ok(known) => {
+                let known = &raw mut *known;
+                // SAFETY: as the caller vouches.
+                unsafe { self.find_record(entry, category, Ok(known)) }
+            }
+            // SAFETY: as the caller vouches.
+            Err(miss) => unsafe { self.find_record(entry, category, Err(miss)) },
+        }
     }
 
     /// Finds the record for a chain (or a category at it) that the memo does not know; [`NO_RECORD`] without memory.

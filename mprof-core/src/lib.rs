@@ -25,6 +25,7 @@ pub mod header;
 pub mod heap;
 pub mod ledger;
 pub mod lifetimes;
+pub mod lisp;
 pub mod location;
 pub mod mark;
 pub mod memo;

@@ -57,7 +57,7 @@ const UNIT: usize = size_of::<Word>();
 const ENTRY_UNITS: usize = size_of::<Entry>().div_ceil(UNIT);
 const _: () = assert!(size_of::<Entry>().is_multiple_of(UNIT) && align_of::<Entry>() <= align_of::<Word>());
 
-const CATEGORY_BITS: u32 = 3;
+const CATEGORY_BITS: u32 = 4;
 
 impl Entry {
     /// Calling context.

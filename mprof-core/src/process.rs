@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use crate::{heap, ledger, mark, records, sys, threads, tree};
+use crate::{heap, ledger, lisp, mark, records, sys, threads, tree};
 
 /// Options that the engine looks at. They are set before the first thread has a heap, or soon after.
 #[derive(Debug)]
@@ -133,6 +133,7 @@ pub fn become_child() {
     records::forget_all();
     tree::forget_all();
     ledger::forget_all();
+    lisp::objects::forget_all();
     threads::forget_all();
     REENTRANT.store(0, Ordering::Relaxed);
     UNRECORDED.store(0, Ordering::Relaxed);

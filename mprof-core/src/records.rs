@@ -24,7 +24,9 @@ pub const UNRECORDED: u32 = 1;
 /// Index, in the common chunk, of the first of the records for events whose chain cannot be had: one a category.
 const UNKNOWN: usize = 2;
 /// Categories of such events.
-const CATEGORIES: usize = 4;
+const CATEGORIES: usize = 12;
+/// From this one on, objects are freed by a garbage collector, and are not in the balance.
+const FIRST_COLLECTED: u32 = 4;
 
 /// A count that its owner raises without a lock prefix.
 #[derive(Debug, Default)]
@@ -229,6 +231,20 @@ impl Chunk {
         record.bytes.add_owned(size);
     }
 
+    /// Adds objects and bytes, as the owner, in a category that is not in the balance.
+    #[inline(always)]
+    pub fn add(&self, index: usize, objects: u64, bytes: u64) {
+        let record = &self.records[index % CHUNK];
+        record.allocs.add_owned(objects);
+        record.bytes.add_owned(bytes);
+    }
+
+    /// Adds bytes to objects that are counted already; likewise.
+    #[inline(always)]
+    pub fn add_bytes(&self, index: usize, bytes: u64) {
+        self.records[index % CHUNK].bytes.add_owned(bytes);
+    }
+
     /// Books a free, as the owner; likewise.
     #[inline(always)]
     pub fn free(&self, index: usize, freed: Freed, (mark, mask): (u16, u16)) {
@@ -307,6 +323,9 @@ impl Chunk {
         let mut tally = tally(record, remote);
         let context = self.contexts[index].load(Ordering::Relaxed);
         (tally.node, tally.category) = (context >> 4, context & 0xf);
+        if tally.category >= FIRST_COLLECTED {
+            return tally;
+        }
         let mut objects = record.allocs().saturating_sub(record.frees.get());
         let mut bytes = record.bytes.get().saturating_sub(record.freed_bytes.get());
         let mut remote_frees = remote.map_or((0, 0), |remote| (remote.frees.get(), remote.freed_bytes.get()));
@@ -380,9 +399,13 @@ fn tally(record: &Record, remote: Option<&Remote>) -> Tally {
 pub fn unknown_tallies() -> impl Iterator<Item = Tally> {
     (0..CATEGORIES).map(|category| {
         let tally = tally(&COMMON[UNKNOWN + category], None);
+        let category = category as u32;
+        if category >= FIRST_COLLECTED {
+            return Tally { category, ..tally };
+        }
         let (peak_objects, peak_bytes) =
             (tally.allocs.saturating_sub(tally.frees), tally.bytes.saturating_sub(tally.freed_bytes));
-        Tally { category: category as u32, peak_objects, peak_bytes, ..tally }
+        Tally { category, peak_objects, peak_bytes, ..tally }
     })
 }
 

@@ -1,0 +1,235 @@
+//! What the hooks of a Lisp system's allocator do, and those of any garbage collector's.
+//!
+//! An object is counted after the real call, as everywhere. What the Lisp system's allocator asks of the collector for an
+//! object belongs to that object: a thread is *inside* while a hook calls on. The body of an object (a vector's
+//! elements, an instance's slots) is allocated by itself, right after the object: it adds bytes to the object, and is
+//! none. The collector frees, so nothing here is ever freed, and none of it is in the balance of the heap.
+
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use mprof_format::kinds::{Bin, Category};
+
+use super::kinds::{self, KindCounts};
+use crate::arena::{Zeroable, new_zeroed};
+use crate::bins::{self, Bins};
+use crate::events::{self, Entry, Situation};
+use crate::heap::{self, Heap, HeapView};
+use crate::mark::Doing;
+use crate::records;
+use crate::thread::Thread;
+
+/// What a heap keeps for this.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Part {
+    /// Stack pointer at the entry of the hook that is calling on; 0: none is.
+    inside: usize,
+    /// By type; null before the first object.
+    counts: AtomicPtr<KindCounts>,
+    /// By size, of a collector that knows no types; null before the first object.
+    sizes: AtomicPtr<Bins>,
+    /// Counter record of the object with a body that was made last; 0: there is none.
+    owner: u32,
+    /// Its type.
+    owner_kind: u8,
+}
+
+// SAFETY: integers and raw pointers.
+unsafe impl Zeroable for Part {}
+
+/// Counts what no heap counts.
+static COMMON: KindCounts = KindCounts::new();
+static COMMON_SIZES: Bins = Bins::new();
+
+/// What the Lisp system's allocator calls directly has its entry within this many bytes below that of the hook.
+const DIRECT: usize = 1024;
+
+/// Calls on, to the Lisp system's allocator. What it asks of the collector meanwhile is not counted for itself.
+///
+/// The real allocator may jump out of the call (a Lisp error); then the thread counts as inside until the next hook that
+/// returns, which is why [`is_inside`] wants to see the hook near by.
+#[inline(always)]
+pub fn calling<T>(entry: Entry, real: impl FnOnce() -> T) -> T {
+    let Some((_, heap)) = Thread::current().attached() else { return calling_first(entry, real) };
+    // SAFETY: the heap is the calling thread's, and nothing else writes this word.
+    let inside = unsafe { &raw mut (*heap).lisp.inside };
+    // SAFETY: as above. Signal handlers that come between put back what they found.
+    unsafe {
+        let before = inside.read();
+        inside.write(entry.sp);
+        let result = real();
+        inside.write(if before > entry.sp { before } else { 0 });
+        result
+    }
+}
+
+/// The same, in a thread without a heap.
+#[cold]
+#[inline(never)]
+fn calling_first<T>(entry: Entry, real: impl FnOnce() -> T) -> T {
+    match events::situation(entry) {
+        Situation::Ready(..) => calling(entry, real),
+        _ => real(),
+    }
+}
+
+/// Whether the hook of a collector's function was called by the Lisp system's allocator, which has a hook of its own.
+#[inline(always)]
+pub fn is_inside(entry: Entry) -> bool {
+    match Thread::current().attached() {
+        // SAFETY: the heap is the calling thread's.
+        Some((_, heap)) => unsafe { (*heap).lisp.inside }.wrapping_sub(entry.sp) <= DIRECT,
+        None => false,
+    }
+}
+
+/// Does something in the calling thread's heap; `otherwise` where it has none, or is in it already.
+#[inline(always)]
+fn in_heap(entry: Entry, count: impl Fn(&mut Heap), otherwise: impl Fn()) {
+    if let Some((mark, heap)) = Thread::current().ready() {
+        mark.set(Doing::Heap(entry.sp));
+        // SAFETY: the mark says that the thread is in its heap.
+        count(unsafe { &mut *heap });
+        mark.set(Doing::Program);
+        return;
+    }
+    in_heap_unready(entry, &count, &otherwise);
+}
+
+#[cold]
+#[inline(never)]
+fn in_heap_unready(entry: Entry, count: &dyn Fn(&mut Heap), otherwise: &dyn Fn()) {
+    if let Situation::Ready(mark, heap) = events::situation(entry) {
+        let before = mark.get();
+        mark.set(Doing::Heap(entry.sp));
+        // SAFETY: as above.
+        count(unsafe { &mut *heap });
+        mark.set(before);
+    } else {
+        otherwise();
+    }
+}
+
+/// Counts an object of a type: `bytes` without its body.
+///
+/// # Safety
+/// `entry` is that of a hook of the calling thread that has not returned.
+#[inline(always)]
+pub unsafe fn object(entry: Entry, kind: u8, bytes: usize) {
+    let of = &kinds::all()[usize::from(kind) % kinds::KINDS];
+    let category = of.category.index();
+    let count = |heap: &mut Heap| {
+        // SAFETY: as the caller vouches.
+        let record = unsafe { heap.count_collected(entry.caller(), category, 1, bytes as u64) };
+        let part = &mut heap.lisp;
+        if of.has_body {
+            (part.owner, part.owner_kind) = (record, kind);
+        }
+        part.counts().add_owned(kind, 1, bytes as u64);
+    };
+    in_heap(entry, count, || {
+        records::allocate_unknown(u32::from(category), bytes as u64);
+        COMMON.add_shared(kind, 1, bytes as u64);
+    });
+}
+
+/// Counts the body of an object: it belongs to the object with a body that the thread made last. Where there is none, it
+/// counts as an object of type `alone`.
+///
+/// # Safety
+/// As for [`object`].
+#[inline(always)]
+pub unsafe fn body(entry: Entry, bytes: usize, alone: u8) {
+    let orphan = core::cell::Cell::new(false);
+    let count = |heap: &mut Heap| {
+        let part = &heap.lisp;
+        match records::chunk_of_own(part.owner).filter(|chunk| core::ptr::eq(chunk.owner(), heap)) {
+            Some(chunk) => {
+                chunk.add_bytes(part.owner as usize, bytes as u64);
+                part.counts().add_owned(part.owner_kind, 0, bytes as u64);
+            }
+            None => orphan.set(true),
+        }
+    };
+    in_heap(entry, count, || orphan.set(true));
+    if orphan.get() {
+        // SAFETY: as the caller vouches.
+        unsafe { object(entry, alone, bytes) };
+    }
+}
+
+/// Counts objects of a collector that knows no types, each of so many bytes.
+///
+/// # Safety
+/// As for [`object`].
+pub unsafe fn collected(entry: Entry, objects: u64, bytes: usize) {
+    let category = Category::of_collected_size(bytes as u64).index();
+    let all_bytes = objects * bytes as u64;
+    let count = |heap: &mut Heap| {
+        // SAFETY: as the caller vouches.
+        unsafe { heap.count_collected(entry.caller(), category, objects, all_bytes) };
+        let sizes = heap.lisp.sizes();
+        (0..objects).for_each(|_| sizes.allocate(bytes));
+    };
+    in_heap(entry, count, || {
+        for _ in 0..objects {
+            records::allocate_unknown(u32::from(category), bytes as u64);
+            COMMON_SIZES.allocate_shared(bytes);
+        }
+    });
+}
+
+impl Part {
+    /// Another thread has the heap now.
+    pub fn begin_thread(&mut self) {
+        (self.inside, self.owner) = (0, 0);
+    }
+
+    /// The owner's counts; without memory the common ones.
+    #[inline(always)]
+    fn counts(&self) -> &'static KindCounts {
+        made(&self.counts).unwrap_or_else(|| make(&self.counts).unwrap_or(&COMMON))
+    }
+
+    fn sizes(&self) -> &'static Bins {
+        made(&self.sizes).unwrap_or_else(|| make(&self.sizes).unwrap_or(&COMMON_SIZES))
+    }
+}
+
+/// What is there, if it was made.
+#[inline(always)]
+fn made<T>(place: &AtomicPtr<T>) -> Option<&'static T> {
+    // SAFETY: only `make` stores here, a reference that stays.
+    unsafe { place.load(Ordering::Acquire).as_ref() }
+}
+
+/// Makes it; only the owner of the heap does. `None` without memory.
+#[cold]
+#[inline(never)]
+fn make<T: Zeroable>(place: &AtomicPtr<T>) -> Option<&'static T> {
+    let fresh: *mut T = new_zeroed::<T>().map_or(null_mut(), |fresh| fresh);
+    place.store(fresh, Ordering::Release);
+    made(place)
+}
+
+/// Objects and bytes of a type, of all threads.
+pub fn sum_of_kind(kind: usize) -> (u64, u64) {
+    let counts = heap::all().filter_map(|view| made(&view.lisp().counts));
+    counts.chain(core::iter::once(&COMMON)).fold((0, 0), |(objects, bytes), counts| {
+        let (more, more_bytes) = counts.get(kind);
+        (objects + more, bytes + more_bytes)
+    })
+}
+
+/// Objects of one size (an index as for [`bins::sum`]) of a collector that knows no types, of all threads.
+pub fn sum_of_size(index: usize) -> Bin {
+    let all = heap::all().map(HeapView::lisp).filter_map(|part| made(&part.sizes));
+    bins::sum(index, all.chain(core::iter::once(&COMMON_SIZES)))
+}
+
+/// In a child after a fork: nothing that was counted before is this process's.
+pub fn forget_all() {
+    COMMON.clear();
+    COMMON_SIZES.clear();
+}
