@@ -7,6 +7,8 @@
 //! | [`hooks::allocation`] | the allocation functions |
 //! | [`hooks::ending`], [`hooks::running`] | how a process ends; how it starts another |
 //! | [`hooks::loading`] | code that comes and goes |
+//! | [`lisp`], [`hooks::lisp`] | ECL, where it is in the process |
+//! | [`elf`] | loaded objects, and how to have their calls come to us |
 //! | [`shim`] | the few instructions between a C symbol and a hook |
 //! | [`originals`], [`bootstrap`] | the functions behind us; memory until they are found |
 //! | [`startup`] | the order of things at the start |
@@ -19,8 +21,10 @@
 #![allow(unreachable_pub)]
 
 mod bootstrap;
+mod elf;
 mod hooks;
 mod identity;
+mod lisp;
 mod options;
 mod originals;
 mod profile;

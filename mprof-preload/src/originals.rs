@@ -83,6 +83,8 @@ originals! {
     dlopen: fn();
     /// dlmopen(3).
     dlmopen: fn();
+    /// dlsym(3).
+    dlsym: fn();
     /// dlclose(3).
     dlclose: fn(Pointer) -> c_int;
     /// execv(3).

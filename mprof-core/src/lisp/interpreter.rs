@@ -11,8 +11,6 @@ use crate::unwind::read_word;
 /// What is to be known of a Lisp system with an interpreter.
 #[derive(Debug)]
 pub struct Interpreter {
-    /// First instruction of its machine code.
-    pub start: usize,
     /// Address of the word that says what the frame from `low` to `high` (the canonical frame address) runs; `None`
     /// where it is not found.
     pub find: fn(low: usize, high: usize) -> Option<usize>,
@@ -25,10 +23,11 @@ static INTERPRETER: AtomicPtr<Interpreter> = AtomicPtr::new(core::ptr::null_mut(
 /// From the canonical frame address to the word, bytes; 0 while it is not known, for the word lies below that address.
 static DISTANCE: AtomicIsize = AtomicIsize::new(0);
 
-/// Makes an interpreter known. What was derived from code addresses before is to be forgotten after.
-pub fn set(interpreter: &'static Interpreter) {
+/// Makes an interpreter known, whose machine code starts at `start`. What was derived from code addresses before is to
+/// be forgotten after.
+pub fn set(start: usize, interpreter: &'static Interpreter) {
     INTERPRETER.store((&raw const *interpreter).cast_mut(), Ordering::Release);
-    START.store(interpreter.start, Ordering::Release);
+    START.store(start, Ordering::Release);
 }
 
 /// Whether there is one.

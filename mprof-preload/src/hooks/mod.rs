@@ -2,5 +2,6 @@
 
 pub mod allocation;
 pub mod ending;
+pub mod lisp;
 pub mod loading;
 pub mod running;
