@@ -11,5 +11,7 @@ pub mod command;
 mod error;
 mod input;
 pub mod leak_check;
+mod output;
 pub mod report;
+mod select;
 pub mod suppress;

@@ -2,8 +2,11 @@
 
 use super::{Excess, junit, sarif};
 use crate::analysis::leaks::{Leaks, PathOptions};
+use crate::analysis::part::Part;
 use crate::analysis::text::printable;
 use crate::analysis::tree::Tree;
+use crate::report::options::Options;
+use crate::report::view::View;
 use crate::suppress::{self, Suppressions};
 use mprof_format::model::Profile;
 use std::fs::{self, Permissions};
@@ -87,6 +90,16 @@ impl Settings {
         if let Some(baseline) = baseline {
             let tree = Tree::new(baseline);
             leaks.compare(&Leaks::beyond(&tree, paths, &suppress::apply(suppressions, &tree)));
+        }
+        leaks
+    }
+
+    /// The same of a view; the baseline's chains are chosen and changed as the view's.
+    pub fn leaks_in<'v>(view: &'v View, options: &Options, baseline: Option<&[Profile]>) -> Leaks<'v> {
+        let mut leaks = view.leaks(options);
+        if let Some(baseline) = baseline {
+            let parts: Vec<Part<'_>> = baseline.iter().map(Part::whole).collect();
+            leaks.compare(&View::new(&parts, options).leaks(options));
         }
         leaks
     }

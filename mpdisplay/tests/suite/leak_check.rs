@@ -2,10 +2,12 @@
 
 use crate::builder::ProfileBuilder;
 use mpdisplay::analysis::leaks::{Leaks, PathOptions, Since};
+use mpdisplay::analysis::part::Part;
 use mpdisplay::analysis::tree::Tree;
 use mpdisplay::leak_check::{Excess, Settings, junit, sarif};
 use mpdisplay::report::options::{Options, Tables};
-use mpdisplay::report::write_report_of;
+use mpdisplay::report::view::View;
+use mpdisplay::report::write_view;
 use mpdisplay::suppress::{Suppressions, apply, generate};
 use mprof_format::model::Profile;
 use serde_json::Value;
@@ -195,11 +197,14 @@ fn a_baseline_leaves_what_is_new_or_grown() {
 }
 
 /// The leak table alone, below its heading.
-fn table(leaks: &Leaks<'_>, tree: &Tree) -> String {
+fn table(leaks: &Leaks<'_>) -> String {
     let tables = Tables { leaks: true, bins: false, direct: false, graph: false };
     let mut drawn = Vec::new();
     let options = Options { tables, ..Options::default() };
-    write_report_of(&[shop()], tree, leaks, &options, &mut drawn).expect("a vector takes everything");
+    let shop = shop();
+    let parts = [Part::whole(&shop)];
+    let view = View::new(&parts, &options);
+    write_view(&parts, &view, leaks, &options, &mut drawn).expect("a vector takes everything");
     let drawn = String::from_utf8(drawn).expect("text");
     drawn.split_once("Memory leaks\n\n").expect("the heading").1.to_owned()
 }
@@ -210,7 +215,7 @@ fn the_table_ends_with_what_it_does_not_count() {
     let rules = suppressions("leak:libcart.so\n");
     let leaks = Settings::leaks(&tree, PathOptions::default(), &rules, Some(&[earlier()]));
     assert_eq!(
-        table(&leaks, &tree),
+        table(&leaks),
         "  allocs     bytes (%)   grown    path\n\
          \n\
          \x20      2       200 (14)   +100    || > main > open > load\n\
@@ -224,7 +229,7 @@ fn the_table_ends_with_what_it_does_not_count() {
     );
     let leaks = Settings::leaks(&tree, PathOptions::default(), &suppressions("leak:*\n"), None);
     assert_eq!(
-        table(&leaks, &tree),
+        table(&leaks),
         "  no objects were kept but those that are suppressed\n\
          \n\
          \x20 suppressed: 8 objects, 1392 bytes kept\n\
