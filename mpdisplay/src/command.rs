@@ -1,8 +1,10 @@
 //! What the command does: reads profiles, gives them names, shows them.
 
+use crate::analysis::half::Half;
 use crate::analysis::part::Part;
 use crate::cli::{Arguments, When};
 use crate::error::Error;
+use crate::further::Further;
 use crate::input::{self, Inputs};
 use crate::leak_check::{Excess, Settings};
 use crate::output::{self, Screen};
@@ -43,21 +45,39 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     let baseline = earlier(&arguments.leaks.baseline)?;
     let before = earlier(&arguments.several.diff)?;
+    let halves = select::halves(profiles.iter().chain(before.iter().flatten()), &arguments.shown.halves())?;
+    let half = halves.first().copied().unwrap_or_default();
+    let further = match arguments.generation.format() {
+        Some(_) => Vec::new(),
+        None => Further::of(halves.get(1..).unwrap_or_default(), &profiles, before.as_deref()),
+    };
+    let profiles = half.leave_all(profiles);
+    let (baseline, before) = (baseline.map(|of| half.leave_all(of)), before.map(|of| half.leave_all(of)));
     let screen = screen(arguments);
-    let options = options(arguments, suppressions, &screen);
-    let parts = select::parts(&profiles, &arguments.several.pid, &arguments.several.tid)?;
+    let options = Options { half, ..options(arguments, suppressions, &screen) };
+    let (pids, tids) = (&arguments.several.pid, &arguments.several.tid);
+    let further: Vec<_> =
+        further.iter().map(|further| further.report(pids, tids, &options)).collect::<Result<_, _>>()?;
+    let parts = select::parts(&profiles, pids, tids)?;
     let view = View::new(&parts, &options);
     let leaks = Settings::leaks_in(&view, &options, baseline.as_deref());
-    screen.print(|out| match (&before, options.by) {
+    let first = |mut out: &mut dyn Write| match (&before, options.by) {
         _ if let Some(format) = arguments.generation.format() => {
-            generate::write(&leaks, &report::leaks::shown(&view, &leaks, &options), format, out)
+            generate::write(&leaks, &report::leaks::shown(&view, &leaks, &options), format, &mut out)
         }
         (Some(before), _) => {
             let before: Vec<Part<'_>> = before.iter().map(Part::whole).collect();
-            report::write_comparison(&before, &parts, &options, out)
+            report::write_comparison(&before, &parts, &options, &mut out)
         }
-        (None, By::Process | By::Thread) => report::write_each(&parts, &options, out),
-        (None, By::Function | By::Module) => report::write_view(&parts, &view, &leaks, &options, out),
+        (None, By::Process | By::Thread) => report::write_each(&parts, &options, &mut out),
+        (None, By::Function | By::Module) => report::write_view(&parts, &view, &leaks, &options, &mut out),
+    };
+    screen.print(|out| {
+        if !further.is_empty() {
+            report::write_half(&options, out)?;
+        }
+        first(out)?;
+        further.iter().try_for_each(|report| report.write(out))
     })?;
     settings.write_results(&profiles, &leaks)?;
     troubles.iter().for_each(complain);
@@ -107,6 +127,7 @@ fn options(arguments: &Arguments, suppressions: Suppressions, screen: &Screen) -
         suppressions,
         show: arguments.reading.show(),
         by: arguments.several.by(),
+        half: Half::C,
         page: screen.page(),
         styles: screen.styles(),
     }

@@ -9,6 +9,7 @@ pub mod analysis;
 pub mod cli;
 pub mod command;
 mod error;
+mod further;
 mod input;
 pub mod leak_check;
 mod output;

@@ -1,5 +1,6 @@
 //! Options that choose tables and rows.
 
+use crate::analysis::half::Half;
 use crate::analysis::share::Detail;
 use crate::report::number::Marks;
 use crate::report::options::{Order, Tables};
@@ -32,6 +33,18 @@ pub struct Shown {
     /// Order of rows (default: each table's own)
     #[arg(long, value_name = "ORDER")]
     sort: Option<Sort>,
+
+    /// Only what C's malloc and its kin gave out (default: all that there is)
+    #[arg(long)]
+    c: bool,
+
+    /// Only what a Lisp system allocated, by type
+    #[arg(long)]
+    lisp: bool,
+
+    /// Only what another program's garbage collector gave out (recorded with MPROF_GC=1)
+    #[arg(long)]
+    gc: bool,
 
     /// Show `.` for shares under 1 % and `**` for all, where the paper has blanks and 99
     #[arg(long)]
@@ -74,6 +87,12 @@ impl Shown {
             direct: wanted(Table::Direct),
             graph: wanted(Table::Graph),
         }
+    }
+
+    /// The halves asked for; none where none is named.
+    pub fn halves(&self) -> Vec<Half> {
+        let asked = [(self.c, Half::C), (self.lisp, Half::Lisp), (self.gc, Half::Collected)];
+        asked.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, half)| half).collect()
     }
 
     /// How much of the tables.

@@ -5,6 +5,7 @@ use super::number::{Shown, bracket, counted};
 use super::options::{Options, Order};
 use super::rows::{Rows, rank};
 use crate::analysis::bins::{BinRow, Bins};
+use crate::analysis::half::Half;
 use crate::analysis::share::Detail;
 use crate::analysis::tally::Usage;
 use std::cmp::Reverse;
@@ -36,7 +37,8 @@ pub(super) fn write<N: Shown>(bins: &Bins<N>, options: &Options, out: &mut impl 
 /// Says why there is no table.
 pub(super) fn write_unknown(options: &Options, out: &mut impl Write) -> io::Result<()> {
     heading(out, options.styles, "Allocation bins")?;
-    line(out, "  sizes are recorded for whole processes only, not by thread or call chain")
+    let what = if options.half == Half::Lisp { "types" } else { "sizes" };
+    line(out, &format!("  {what} are recorded for whole processes only, not by thread or call chain"))
 }
 
 /// Widths and shares of the table.

@@ -4,6 +4,7 @@ use super::number::Marks;
 use super::style::Styles;
 use crate::analysis::chains::Chains;
 use crate::analysis::graph::GraphKind;
+use crate::analysis::half::Half;
 use crate::analysis::leaks::PathOptions;
 use crate::analysis::pattern::Patterns;
 use crate::analysis::share::Detail;
@@ -34,6 +35,8 @@ pub struct Options {
     pub show: Patterns,
     /// Whether the parts of the input are summed or kept apart.
     pub by: By,
+    /// Which half of the profiles is drawn; they have nothing of another.
+    pub half: Half,
     /// Where the report is drawn.
     pub page: Page,
     /// Whether it is drawn with bold and colour.
