@@ -14,11 +14,11 @@ use crate::error::{Advice, Error};
 const DEFAULT: &str = "mprof.data";
 
 /// What a file held, and what is wrong with it.
-struct Input {
+pub(crate) struct Input {
     /// The profile, or as much of it as could be read.
-    profile: Profile,
+    pub(crate) profile: Profile,
     /// What is missing from it.
-    trouble: Option<Error>,
+    pub(crate) trouble: Option<Error>,
 }
 
 /// What several files held.
@@ -65,7 +65,7 @@ pub(crate) fn read_all(paths: &[PathBuf], complain: &dyn Fn(&Error)) -> Result<I
 ///
 /// # Errors
 /// Where there is nothing to show.
-fn read(path: &Path) -> Result<Input, Error> {
+pub(crate) fn read(path: &Path) -> Result<Input, Error> {
     let mut bytes = Vec::new();
     let read = if path == Path::new("-") {
         io::stdin().lock().read_to_end(&mut bytes)

@@ -16,3 +16,5 @@ mod output;
 pub mod report;
 mod select;
 pub mod suppress;
+mod whole_file;
+pub mod wrapper;

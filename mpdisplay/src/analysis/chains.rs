@@ -150,7 +150,13 @@ fn hide<N: Number>(tree: &mut Tree<N>, hidden: &[bool]) {
             *nothing_left.get_or_insert_with(|| {
                 let function = Function::new(FunctionKind::Hidden, HIDDEN.into(), None, None);
                 let function = tree.functions.intern(function);
-                nodes.push(Node { parent: None, function, site: Site::default(), module: None });
+                nodes.push(Node {
+                    parent: None,
+                    function,
+                    site: Site::default(),
+                    module: None,
+                    called_by_loader: false,
+                });
                 nodes.len() as u32 - 1
             })
         });
@@ -173,7 +179,13 @@ mod tests {
             for name in chain.split(" > ") {
                 let function = Function::new(FunctionKind::Named, name.into(), None, None);
                 let function = tree.functions.intern(function);
-                tree.nodes.push(Node { parent, function, site: Site::default(), module: None });
+                tree.nodes.push(Node {
+                    parent,
+                    function,
+                    site: Site::default(),
+                    module: None,
+                    called_by_loader: false,
+                });
                 parent = Some(tree.nodes.len() as u32 - 1);
             }
             let node = parent.expect("a chain has a function");

@@ -30,7 +30,7 @@ pub fn by_module<N: Number>(tree: Tree<N>) -> Tree<N> {
             Some(parent) if nodes[parent as usize].function == function => ids.push(parent),
             _ => {
                 ids.push(nodes.len() as u32);
-                nodes.push(Node { parent, function, site: Site::default(), module: node.module });
+                nodes.push(Node { parent, function, site: Site::default(), ..*node });
             }
         }
     }

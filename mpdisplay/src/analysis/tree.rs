@@ -44,6 +44,8 @@ pub struct Node {
     /// Id of the module that the code is in, in [`Tree::modules`]; `None` for code outside all modules and for
     /// callers that are not known.
     pub module: Option<u32>,
+    /// The loader called it (a constructor of a library), and its own frames are left out. Only outermost ones.
+    pub called_by_loader: bool,
 }
 
 /// What a function allocated itself, in one category, on one chain.
@@ -233,12 +235,23 @@ impl<N: Number> Builder<'_, N> {
                 self.pending.push(Pending { step, phase, outer, node: None });
                 Place::Start(Some(self.pending.len() as u32 - 1))
             }
-            Verdict::Begin => Place::Node(self.node(None, step)),
+            Verdict::Begin => {
+                let node = self.node(None, step);
+                let by_loader = last.is_some_and(|last| self.is_loader(last));
+                self.tree.nodes[node as usize].called_by_loader = by_loader;
+                Place::Node(node)
+            }
             Verdict::Follow => {
                 let parent = last.map(|last| self.reveal(last));
                 Place::Node(self.node(parent, step))
             }
         }
+    }
+
+    /// Whether a pending frame is the loader's.
+    fn is_loader(&self, pending: u32) -> bool {
+        let function = self.pending[pending as usize].step.function;
+        self.names.functions[function].module.as_deref().is_some_and(start::is_loader)
     }
 
     /// The innermost frame from `last` outwards that is shown together with a pending frame of `phase`.
@@ -298,7 +311,8 @@ impl<N: Number> Builder<'_, N> {
     }
 
     fn node(&mut self, parent: Option<u32>, step: Step) -> u32 {
-        self.tree.nodes.push(Node { parent, function: step.function, site: step.site, module: step.module });
+        let Step { function, site, module, .. } = step;
+        self.tree.nodes.push(Node { parent, function, site, module, called_by_loader: false });
         self.tree.nodes.len() as u32 - 1
     }
 }

@@ -7,6 +7,7 @@ mod reading;
 mod screen;
 mod several;
 mod tables;
+mod wrapper;
 
 pub use leaks::{Generation, LeakChecks, SuppressionFormat};
 pub use names::Naming;
@@ -15,6 +16,7 @@ pub use reading::Reading;
 pub use screen::{Screen, When};
 pub use several::Several;
 pub use tables::{Shown, Sort, Table};
+pub use wrapper::WrapperArguments;
 
 use clap::Parser;
 use std::path::PathBuf;

@@ -11,7 +11,7 @@ pub mod leaks;
 pub mod number;
 pub mod options;
 mod overview;
-mod process;
+pub(crate) mod process;
 mod rows;
 pub mod style;
 mod types;
@@ -87,6 +87,19 @@ pub fn write_view(
 ) -> io::Result<()> {
     header::write_parts(parts, out)?;
     write_tables(view, leaks, options, out)
+}
+
+/// Writes the leak table alone.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_leaks(
+    view: &View,
+    leaks: &Leaks<'_>,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    leaks::write(leaks, &Asked::new(&view.tree, &options.show, options.paths.lines), options, out)
 }
 
 /// Writes by how much the numbers of `after` differ from those of `before`.

@@ -57,7 +57,7 @@ pub(super) fn notes(profile: &Profile) -> Vec<String> {
 }
 
 /// An argument as one would type it.
-fn quoted(argument: &[u8]) -> String {
+pub(crate) fn quoted(argument: &[u8]) -> String {
     let text = printable(argument);
     let plain = |character: char| character.is_alphanumeric() || "-_./=,:+@%^".contains(character);
     if !text.is_empty() && text.chars().all(plain) {

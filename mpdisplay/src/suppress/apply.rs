@@ -96,10 +96,15 @@ fn starts(steps: &[Step]) -> Positions {
 /// matches; a wildcard matches if the rest does without it or if it does at the caller; a frame matches if it is the
 /// node's and the rest matches at the caller.
 fn suffixes<N>(steps: &[Step], tree: &Tree<N>, matches: &Matches) -> Vec<Positions> {
-    let beyond = beyond_the_start(steps);
+    let beyond_start = beyond(steps, Matcher::is_start);
+    let beyond_constructors = beyond(steps, Matcher::is_loader);
     let mut suffixes: Vec<Positions> = Vec::with_capacity(tree.nodes.len());
     for (id, node) in tree.nodes.iter().enumerate() {
-        let outer = node.parent.map_or(beyond, |parent| suffixes[parent as usize]);
+        let outer = match node.parent {
+            Some(parent) => suffixes[parent as usize],
+            None if node.called_by_loader => beyond_constructors,
+            None => beyond_start,
+        };
         let here = matches.of_node(id, node);
         let mut positions: Positions = 1 << steps.len();
         for (position, step) in steps.iter().enumerate().rev() {
@@ -118,11 +123,11 @@ fn suffixes<N>(steps: &[Step], tree: &Tree<N>, matches: &Matches) -> Vec<Positio
 }
 
 /// The positions from which only steps follow that a chain's outer end may lack.
-fn beyond_the_start(steps: &[Step]) -> Positions {
+fn beyond(steps: &[Step], may_lack: fn(&Matcher) -> bool) -> Positions {
     let mut positions = 1 << steps.len();
     for (position, step) in steps.iter().enumerate().rev() {
         match step {
-            Step::Frame(matcher) if !matcher.is_start() => break,
+            Step::Frame(matcher) if !may_lack(matcher) => break,
             _ => positions |= 1 << position,
         }
     }
@@ -145,8 +150,9 @@ impl Matches {
         for (position, step) in rule.steps.iter().enumerate() {
             let Step::Frame(matcher) = step else { continue };
             let bit: Positions = 1 << position;
-            let mut found =
-                (matcher.is_allocation() && starts(&rule.steps) & (bit << 1) != 0) || matcher.is_start();
+            let mut found = (matcher.is_allocation() && starts(&rule.steps) & (bit << 1) != 0)
+                || matcher.is_start()
+                || matcher.is_loader();
             if matcher.looks_at_source() {
                 of_nodes.resize(tree.nodes.len(), 0);
                 found |= compare_nodes(matcher, tree, bit, &mut of_nodes);

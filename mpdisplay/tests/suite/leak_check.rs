@@ -254,14 +254,14 @@ fn junit_has_a_test_for_each_leak() {
         r#"<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>
   <testsuite name="mprof: shop" tests="4" failures="2" errors="0" skipped="2" timestamp="2025-12-31T23:59:59" time="1.500">
-    <testcase classname="shop" name="|| &gt; main &gt; open &gt; load" time="0" file="/src/load.c" line="5">
+    <testcase classname="shop" name="|| &gt; main &gt; open &gt; load" time="0">
       <failure message="2 objects, 200 bytes kept" type="leak">2 objects, 200 bytes kept, allocated by
     load (/src/load.c:5)
     open (/src/shop.c:20)
     main (/src/shop.c:10)
 </failure>
     </testcase>
-    <testcase classname="shop" name="|| &gt; main &gt; cart_new &gt; libcart.so+0x1500" time="0" file="/src/cart.c" line="77">
+    <testcase classname="shop" name="|| &gt; main &gt; cart_new &gt; libcart.so+0x1500" time="0">
       <failure message="4 objects, 160 bytes kept" type="leak">4 objects, 160 bytes kept, allocated by
     libcart.so+0x1500 (libcart.so)
     cart_new (/src/cart.c:77)
@@ -323,4 +323,19 @@ fn sarif_has_a_result_for_each_leak_with_its_line() {
     assert_eq!(frames[0]["location"].get("physicalLocation"), None);
     assert_eq!(results[2]["suppressions"][0]["justification"], "leak:work (my.supp:1)");
     assert_ne!(results[0]["partialFingerprints"], results[1]["partialFingerprints"]);
+}
+
+/// What a constructor of a library keeps, and what a thread does that begins in the same library.
+#[test]
+fn a_librarys_constructor_is_told_from_its_threads() {
+    let loader = "ld-linux-x86-64.so.2!_dl_start_user > ld-linux-x86-64.so.2!call_init";
+    let profile = ProfileBuilder::new("shop")
+        .allocate(&format!("{loader} > libgobject-2.0.so.0!0x1000 > libglib-2.0.so.0!g_malloc"), 16, 1, 0)
+        .allocate("libc.so.6!start_thread > libgobject-2.0.so.0!run > work", 8, 1, 0)
+        .build();
+    let tree = Tree::new(&[profile]);
+    let leaks = Settings::leaks(&tree, PathOptions::default(), &Suppressions::built_in(), None);
+    let rows: Vec<String> = leaks.sorted().into_iter().map(|(_, path)| path.to_string()).collect();
+    assert_eq!(rows, ["|| > run > work"]);
+    assert_eq!(leaks.suppressed[0].label.name, "GLib: start of the object system");
 }
