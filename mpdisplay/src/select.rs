@@ -16,9 +16,16 @@ pub(crate) fn halves<'p>(
 ) -> Result<Vec<Half>, Error> {
     let there = Half::all_in(profiles);
     if let Some(missing) = asked.iter().find(|half| !there.contains(half)) {
-        return Err(Error::NoHalf { missing: missing.name(), there: there.iter().map(|half| half.name()).collect() });
+        return Err(Error::NoHalf {
+            missing: missing.name(),
+            there: there.iter().map(|half| half.name()).collect(),
+        });
     }
-    Ok(if asked.is_empty() { there } else { Half::ALL.into_iter().filter(|half| asked.contains(half)).collect() })
+    Ok(if asked.is_empty() {
+        there
+    } else {
+        Half::ALL.into_iter().filter(|half| asked.contains(half)).collect()
+    })
 }
 
 /// The profiles of the processes `pids`, and of these the threads `tids`; all, where none is named.

@@ -3,6 +3,7 @@
 //!
 //! All of this changes the profile, so that whatever is made of profiles can be made of those of Lisp programs.
 
+use super::text::{base_name, printable};
 use mprof_format::model::{
     Context, Counter, Frame, Function, LispFunction, Names, Profile, Site, SourceFrame, Special,
 };
@@ -33,6 +34,9 @@ const GLUE: [&str; 4] = ["apply-from-stack-frame", "apply", "eval-with-env", "fu
 /// Packages of the Lisp system.
 const SYSTEM: [&[u8]; 4] = [b"COMMON-LISP", b"EXT", b"SI", b"SYSTEM"];
 
+/// File name of its library, without version.
+const LIBRARY: &str = "libecl.so";
+
 /// How functions without a name are shown.
 const LAMBDA: &str = "(lambda)";
 /// What ECL calls a form that was compiled to be evaluated once.
@@ -51,7 +55,7 @@ fn shown(name: &[u8]) -> String {
 }
 
 /// The name that ECL's compiler made a C function's name of, as far as it can be told: `LC9inner_list` was `inner-list`,
-/// `LC7__lambda15` had none.
+/// `LC7__lambda15` had none, and is told from others by its number.
 fn of_c_name(name: &str) -> Option<String> {
     let rest = name.strip_prefix('L')?;
     let rest = rest.strip_prefix('C').unwrap_or(rest);
@@ -59,8 +63,8 @@ fn of_c_name(name: &str) -> Option<String> {
     if plain.is_empty() || plain.len() == rest.len() {
         return None;
     }
-    if plain.starts_with("__lambda") {
-        return Some(LAMBDA.to_owned());
+    if let Some(number) = plain.strip_prefix("__lambda") {
+        return Some(format!("(lambda {number})"));
     }
     let spelled = |name: &str| name.replace('_', "-");
     match plain.strip_prefix("_setf_").and_then(|rest| rest.strip_suffix('_')) {
@@ -116,9 +120,12 @@ pub(super) enum Role {
 }
 
 impl Role {
-    fn of(function: &LispFunction) -> Role {
+    fn of(function: &LispFunction, profile: &Profile) -> Role {
         let name = shown(&function.name);
-        if !SYSTEM.contains(&function.package.as_slice()) {
+        if function.name.is_empty() && is_of_system(function, profile) {
+            // All of these would be one function, which calls everything and is called by everything.
+            Role::Glue
+        } else if !SYSTEM.contains(&function.package.as_slice()) {
             Role::Shown
         } else if GLUE.contains(&name.as_str()) {
             Role::Glue
@@ -128,6 +135,13 @@ impl Role {
             Role::Shown
         }
     }
+}
+
+/// Whether a function's machine code is in the Lisp system's own library.
+fn is_of_system(function: &LispFunction, profile: &Profile) -> bool {
+    let Some((Frame::Code { module, .. }, _)) = function.code else { return false };
+    let path = profile.modules.get(module as usize).map(|module| printable(&module.path));
+    path.is_some_and(|path| base_name(&path).starts_with(LIBRARY))
 }
 
 /// The frames that are Lisp functions'.
@@ -156,7 +170,7 @@ pub(super) fn name_functions(profile: &mut Profile) -> Roles {
         };
         if let Some(site) = site {
             // A local function has no entry of its own.
-            let role = id.map(|id| Role::of(&profile.collected.functions[id as usize]));
+            let role = id.map(|id| Role::of(&profile.collected.functions[id as usize], profile));
             roles.insert(frame, role.unwrap_or(Role::Shown));
             sites.push((frame, site));
         }
@@ -379,7 +393,9 @@ impl Folding<'_> {
         }
         match (self.roles.get(&frame), outer) {
             (None | Some(Role::Glue), place) | (Some(Role::Start), place @ Place::Start(_)) => place,
-            (Some(Role::Start | Role::Shown), Place::At(context)) => Place::At(self.add(Some(context), frame)),
+            (Some(Role::Start | Role::Shown), Place::At(context)) => {
+                Place::At(self.add(Some(context), frame))
+            }
             (Some(Role::Shown), Place::Start(top)) => {
                 let is_first = top.is_some_and(|top| self.contexts[top as usize].frame == FIRST_THREAD);
                 let parent = match top {
@@ -429,7 +445,7 @@ mod tests {
         let name = |c_name| of_c_name(c_name);
         assert_eq!(name("LC9inner_list").as_deref(), Some("inner-list"));
         assert_eq!(name("L5leaf").as_deref(), Some("leaf"));
-        assert_eq!(name("LC7__lambda15").as_deref(), Some(LAMBDA));
+        assert_eq!(name("LC7__lambda15").as_deref(), Some("(lambda 15)"));
         assert_eq!(name("LC3_setf_foo_").as_deref(), Some("(setf foo)"));
         assert_eq!(name("Lisp"), None);
         assert_eq!(name("L12"), None);

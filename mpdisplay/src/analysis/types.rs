@@ -69,8 +69,10 @@ impl<N: Number> Types<N> {
             }
         }
         rows.retain(|_, usage| usage.allocs.is_some() || usage.bytes.is_some());
-        let row = |((category, _, name), usage)| {
-            TypeRow { column: column(category).unwrap_or_default(), name, usage }
+        let row = |((category, _, name), usage)| TypeRow {
+            column: column(category).unwrap_or_default(),
+            name,
+            usage,
         };
         Types { rows: rows.into_iter().map(row).collect(), total }
     }

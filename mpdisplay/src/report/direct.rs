@@ -89,8 +89,7 @@ impl<'a, N: Shown> Table<'a, N> {
         );
         line(out, &titles)?;
         let begin = SHARE + bytes + 2;
-        let rule =
-            rule::<N>(2, titles.len() - 2, &[begin, begin + sizes + 2 + kept + 2], self.options.half);
+        let rule = rule::<N>(2, titles.len() - 2, &[begin, begin + sizes + 2 + kept + 2], self.options.half);
         line(out, &self.options.styles.paint(Style::Faint, &rule))
     }
 
@@ -99,7 +98,8 @@ impl<'a, N: Shown> Table<'a, N> {
         let Table { bytes, calls, .. } = *self;
         let field = breakdown_columns::<N>() + 1;
         let of = if self.options.half == Half::Lisp { "% mem(type)" } else { "% mem(size)" };
-        let titles = format!("{:>SHARE$}{:>bytes$} |{of:^field$}|{:>calls$}  name", "% mem", "bytes", "calls");
+        let titles =
+            format!("{:>SHARE$}{:>bytes$} |{of:^field$}|{:>calls$}  name", "% mem", "bytes", "calls");
         line(out, &titles)?;
         let rule = rule::<N>(2, titles.len() - 2, &[SHARE + bytes + 2], self.options.half);
         line(out, &self.options.styles.paint(Style::Faint, &rule))

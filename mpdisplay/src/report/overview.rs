@@ -111,8 +111,7 @@ impl Overview {
             let kept_share = bracket(usage.kept_bytes(), whole.kept_bytes(), options.marks);
             let mut numbers = format!("{:>allocs$}{:>bytes$} {share:<4}", usage.allocs, usage.bytes);
             if freed {
-                numbers +=
-                    &format!("{:>frees$}{:>kept$} {kept_share:<4}", usage.frees, usage.kept_bytes());
+                numbers += &format!("{:>frees$}{:>kept$} {kept_share:<4}", usage.frees, usage.kept_bytes());
             }
             line(out, &format!("{numbers}   {name}"))?;
         }

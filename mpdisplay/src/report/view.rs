@@ -49,12 +49,7 @@ impl View<Change> {
 }
 
 impl<N: Shown> View<N> {
-    fn of(
-        mut tree: Tree<N>,
-        bins: Option<Bins<N>>,
-        types: Option<Types<N>>,
-        options: &Options,
-    ) -> Self {
+    fn of(mut tree: Tree<N>, bins: Option<Bins<N>>, types: Option<Types<N>>, options: &Options) -> Self {
         let all = total(&tree);
         options.chains.apply(&mut tree);
         if options.by == By::Module {

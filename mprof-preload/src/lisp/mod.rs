@@ -49,6 +49,13 @@ fn set(state: State) {
     STATE.store(state as u8, Ordering::Release);
 }
 
+/// Does something that allocates, which is not to be recorded. No other thread is Lisp's yet.
+pub fn quietly(work: impl FnOnce()) {
+    let before = STATE.swap(State::Off as u8, Ordering::AcqRel);
+    work();
+    STATE.store(before, Ordering::Release);
+}
+
 /// Whether an object is ECL's library.
 fn is_ecl(object: &Object<'_>) -> bool {
     object.file_name().starts_with(b"libecl.so")

@@ -1,13 +1,15 @@
 //! Names of Lisp functions: from the objects that ECL names them by to bytes of our own.
 
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
 use mprof_core::lisp::functions;
 use mprof_core::location::{FrameKey, Location};
+use mprof_core::modules;
 use mprof_core::note::Text;
-use mprof_core::{modules, unwind::eh_frame};
+use mprof_core::unwind::{eh_frame, read_word};
 
 use super::ecl::{self, NIL, Values, Word};
+use crate::lisp;
 
 /// Longest name, bytes; what is longer is cut.
 const LONGEST: usize = 256;
@@ -64,9 +66,11 @@ impl Name {
         unsafe {
             push_string(&mut self.text, ecl::ecl_symbol_name()(object));
             let package = ecl::ecl_symbol_package()(object);
-            if package != NIL && object != NIL {
+            if object != NIL
+                && let Some(name) = package_name(package)
+            {
                 self.package = Text::new();
-                push_string(&mut self.package, ecl::cl_package_name()(package));
+                push_string(&mut self.package, name);
             }
         }
     }
@@ -110,6 +114,54 @@ unsafe fn push_string(text: &mut Text<LONGEST>, string: Word) {
     }
 }
 
+/// From a package to the word that is its name, bytes; 0 while it is not known.
+static PACKAGE_NAME: AtomicUsize = AtomicUsize::new(0);
+/// How often that was looked for.
+static ATTEMPTS: AtomicU32 = AtomicU32::new(0);
+const MOST_ATTEMPTS: u32 = 16;
+/// The words of a package that may be its name end here.
+const PACKAGE_WORDS: usize = 8;
+
+/// The name of a package; `None` where it is none, or it is not known where its name is. (The function that gives the
+/// name makes a copy: it must not be called in the middle of an allocation.)
+unsafe fn package_name(package: Word) -> Option<Word> {
+    let offset = PACKAGE_NAME.load(Ordering::Relaxed);
+    if offset == 0 || package & 3 != 0 || package == 0 {
+        return None;
+    }
+    // SAFETY: the package is alive, and its name lies there.
+    Some(unsafe { read_word(package + offset) })
+}
+
+/// Finds out where packages have their names: the word that is a string equal to the one that ECL gives.
+///
+/// # Safety
+/// The symbol is alive, the calling thread is one of Lisp's, and no allocation is going on.
+unsafe fn find_package_name(symbol: Word) {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let package = ecl::ecl_symbol_package()(symbol);
+        let Some(_) = ecl::type_of(package) else { return };
+        let copy = ecl::cl_package_name()(package);
+        let (Some(kind), mut wanted) = (ecl::type_of(copy), Text::new()) else { return };
+        push_string(&mut wanted, copy);
+        let offset = (1..PACKAGE_WORDS).map(|word| word * size_of::<Word>()).find(|offset| {
+            let word = read_word(package + offset);
+            // An object of the collector's, or one that the library has brought along; other words may be anything.
+            let is_object = word != 0
+                && word & 7 == 0
+                && (ecl::GC_base()(word as *mut _) as usize == word || modules::find(word).is_some());
+            let is_string = is_object && ecl::type_of(word) == Some(kind);
+            let mut found = Text::new();
+            if is_string {
+                push_string(&mut found, word);
+            }
+            is_string && found.as_bytes() == wanted.as_bytes()
+        });
+        PACKAGE_NAME.store(offset.unwrap_or(0), Ordering::Relaxed);
+    }
+}
+
 /// A compiled function is about to be made: enters its name. `entry` is its first instruction.
 pub extern "C" fn before_compiled(entry: usize, name: Word) {
     // SAFETY: the caller's objects are alive.
@@ -118,6 +170,15 @@ pub extern "C" fn before_compiled(entry: usize, name: Word) {
         SYMBOL.store(kind, Ordering::Relaxed);
     }
     let Some(values) = Values::keep() else { return };
+    // SAFETY: as above.
+    let is_symbol = unsafe { is_symbol(name) };
+    if PACKAGE_NAME.load(Ordering::Relaxed) == 0
+        && is_symbol
+        && ATTEMPTS.fetch_add(1, Ordering::Relaxed) < MOST_ATTEMPTS
+    {
+        // SAFETY: as above.
+        lisp::quietly(|| unsafe { find_package_name(name) });
+    }
     let Some(object) = modules::find(entry) else { return };
     let Some((start, length)) = eh_frame::function_extent(Location::interrupted_at(entry)) else { return };
     if start != entry {
