@@ -1,22 +1,18 @@
 //! What the command does: reads profiles, gives them names, shows them.
 
 use crate::analysis::half::Half;
-use crate::analysis::part::Part;
+use crate::analysis::leaks::Leaks;
 use crate::cli::{Arguments, When};
 use crate::error::Error;
-use crate::further::Further;
-use crate::input::{self, Inputs};
+use crate::half_report::HalfReport;
 use crate::leak_check::{Excess, Settings};
 use crate::output::{self, Screen};
 use crate::report;
 use crate::report::options::{By, Options};
-use crate::report::view::View;
-use crate::select;
+use crate::states::States;
 use crate::suppress::{Suppressions, generate};
-use mprof_format::model::Profile;
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Does what the arguments ask for; messages go to standard error. Ends with 2 where the input cannot be read
@@ -32,55 +28,33 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 }
 
 fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if !arguments.several.diff.is_empty() && matches!(arguments.several.by(), By::Process | By::Thread) {
+        return Err(Error::ApartAndCompared);
+    }
     let settings = arguments.leaks.settings();
     let suppressions = settings.read_suppressions()?;
-    let Inputs { profiles, mut troubles } = read(&arguments.files, arguments)?;
-    let mut earlier = |files: &[PathBuf]| -> Result<Option<Vec<Profile>>, Error> {
-        if files.is_empty() {
-            return Ok(None);
-        }
-        let Inputs { profiles, troubles: more } = read(files, arguments)?;
-        troubles.extend(more);
-        Ok(Some(profiles))
-    };
-    let baseline = earlier(&arguments.leaks.baseline)?;
-    let before = earlier(&arguments.several.diff)?;
-    let halves = select::halves(profiles.iter().chain(before.iter().flatten()), &arguments.shown.halves())?;
-    let half = halves.first().copied().unwrap_or_default();
-    let further = match arguments.generation.format() {
-        Some(_) => Vec::new(),
-        None => Further::of(halves.get(1..).unwrap_or_default(), &profiles, before.as_deref()),
-    };
-    let profiles = half.leave_all(profiles);
-    let (baseline, before) = (baseline.map(|of| half.leave_all(of)), before.map(|of| half.leave_all(of)));
+    let (states, troubles) = States::read(arguments, complain)?;
     let screen = screen(arguments);
-    let options = Options { half, ..options(arguments, suppressions, &screen) };
-    let (pids, tids) = (&arguments.several.pid, &arguments.several.tid);
-    let further: Vec<_> =
-        further.iter().map(|further| further.report(pids, tids, &options)).collect::<Result<_, _>>()?;
-    let parts = select::parts(&profiles, pids, tids)?;
-    let view = View::new(&parts, &options);
-    let leaks = Settings::leaks_in(&view, &options, baseline.as_deref());
-    let first = |mut out: &mut dyn Write| match (&before, options.by) {
-        _ if let Some(format) = arguments.generation.format() => {
-            generate::write(&leaks, &report::leaks::shown(&view, &leaks, &options), format, &mut out)
-        }
-        (Some(before), _) => {
-            let before: Vec<Part<'_>> = before.iter().map(Part::whole).collect();
-            report::write_comparison(&before, &parts, &options, &mut out)
-        }
-        (None, By::Process | By::Thread) => report::write_each(&parts, &options, &mut out),
-        (None, By::Function | By::Module) => report::write_view(&parts, &view, &leaks, &options, &mut out),
-    };
-    screen.print(|out| {
-        if !further.is_empty() {
-            report::write_half(&options, out)?;
-        }
-        first(out)?;
-        further.iter().try_for_each(|report| report.write(out))
-    })?;
-    settings.write_results(&profiles, &leaks)?;
-    troubles.iter().for_each(complain);
+    let options = options(arguments, suppressions, &screen);
+    let halves = states.halves(&arguments.shown.halves())?;
+    let half = halves.first().copied().unwrap_or_default();
+    let further: Vec<_> = halves.iter().skip(1).map(|&half| (half, states.take(half))).collect();
+    let states = states.leave(half);
+    let report = |half, states| HalfReport::new(states, arguments, Options { half, ..options.clone() });
+    let first = report(half, &states)?;
+    let leaks = Settings::leaks_in(&first.view, &first.options, states.baseline.as_deref());
+    if let Some(format) = arguments.generation.format() {
+        let shown = report::leaks::shown(&first.view, &leaks, &first.options);
+        screen.print(|out| generate::write(&leaks, &shown, format, out))?;
+    } else {
+        let further: Vec<_> =
+            further.iter().map(|(half, states)| report(*half, states)).collect::<Result<_, _>>()?;
+        write_all(&first, &leaks, &further, &screen)?;
+    }
+    settings.write_results(&states.profiles, &leaks)?;
+    for trouble in &troubles {
+        complain(trouble);
+    }
     let leaked = settings.fails(&leaks);
     if leaked {
         complain(&format_args!("leaks: {}", Excess::of(&leaks)));
@@ -88,21 +62,39 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(if troubles.is_empty() { u8::from(leaked) } else { 2 }))
 }
 
-/// Says it on standard error, if that can be written to.
-fn complain(what: &impl Display) {
-    let _ = writeln!(io::stderr(), "mpdisplay: {what}");
+/// Writes the report of a half, and of further ones after it, each under its name where there are several. Those that
+/// have nothing of what was asked for are left out, as long as one has.
+fn write_all(
+    first: &HalfReport<'_>,
+    leaks: &Leaks<'_>,
+    further: &[HalfReport<'_>],
+    screen: &Screen,
+) -> Result<(), Error> {
+    let reports = std::iter::once(first).chain(further);
+    let shown: Vec<_> = reports.filter(|report| report.no_source.is_none()).collect();
+    if let ([], Some(no_source)) = (shown.as_slice(), &first.no_source) {
+        return Err(no_source.error());
+    }
+    screen.print(|out| {
+        for (index, report) in shown.iter().enumerate() {
+            if index > 0 {
+                write!(out, "\n\n")?;
+            }
+            if !further.is_empty() {
+                report::write_half(&report.options, out)?;
+            }
+            match std::ptr::eq(*report, first) {
+                true => report.write(leaks, out)?,
+                false => report.write(&report.view.leaks(&report.options), out)?,
+            }
+        }
+        Ok(())
+    })
 }
 
-/// The profiles in `files`, with names; without files, what is meant then.
-fn read(files: &[PathBuf], arguments: &Arguments) -> Result<Inputs, Error> {
-    let mut inputs = input::read_all(files, &complain)?;
-    let naming = arguments.naming.options();
-    for profile in inputs.profiles.iter_mut().filter(|profile| profile.names.is_none()) {
-        for warning in mpfilt::add_names(profile, &naming) {
-            complain(&warning);
-        }
-    }
-    Ok(inputs)
+/// Says it on standard error, if that can be written to.
+fn complain(what: &dyn Display) {
+    let _ = writeln!(io::stderr(), "mpdisplay: {what}");
 }
 
 fn screen(arguments: &Arguments) -> Screen {
@@ -128,6 +120,7 @@ fn options(arguments: &Arguments, suppressions: Suppressions, screen: &Screen) -
         show: arguments.reading.show(),
         by: arguments.several.by(),
         half: Half::C,
+        source_directories: arguments.naming.source_directories.clone(),
         page: screen.page(),
         styles: screen.styles(),
     }

@@ -1,5 +1,6 @@
 //! From profiles to what the tables say: data only, no drawing.
 
+pub mod annotation;
 pub mod bins;
 pub mod chains;
 pub mod cycles;
@@ -24,3 +25,4 @@ pub mod threads;
 pub mod totals;
 pub mod tree;
 pub mod types;
+pub mod walk;

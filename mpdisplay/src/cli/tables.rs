@@ -4,6 +4,7 @@ use crate::analysis::half::Half;
 use crate::analysis::share::Detail;
 use crate::report::number::Marks;
 use crate::report::options::{Order, Tables};
+use crate::report::source::Sources;
 use clap::{Args, ValueEnum};
 
 /// Which tables are shown, and which of their rows.
@@ -45,6 +46,17 @@ pub struct Shown {
     /// Only what another program's garbage collector gave out (recorded with MPROF_GC=1)
     #[arg(long)]
     gc: bool,
+
+    /// Show source files in place of the tables, with what their lines allocated; without FILE (a path, its end or a
+    /// glob), those parts that allocate most
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        default_missing_value = "",
+        conflicts_with_all = ["gen_suppressions", "by"]
+    )]
+    annotate: Option<Vec<String>>,
 
     /// Show `.` for shares under 1 % and `**` for all, where the paper has blanks and 99
     #[arg(long)]
@@ -93,6 +105,13 @@ impl Shown {
     pub fn halves(&self) -> Vec<Half> {
         let asked = [(self.c, Half::C), (self.lisp, Half::Lisp), (self.gc, Half::Collected)];
         asked.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, half)| half).collect()
+    }
+
+    /// The source files asked for in place of the tables.
+    pub fn sources(&self) -> Option<Sources> {
+        let mut names = self.annotate.clone()?;
+        names.retain(|name| !name.is_empty());
+        Some(if names.is_empty() { Sources::Largest } else { Sources::Named(names) })
     }
 
     /// How much of the tables.

@@ -9,6 +9,7 @@ use crate::analysis::leaks::PathOptions;
 use crate::analysis::pattern::Patterns;
 use crate::analysis::share::Detail;
 use crate::suppress::Suppressions;
+use std::path::PathBuf;
 
 /// Settings of a report. The default is what the command shows without options in a pipe.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub struct Options {
     pub by: By,
     /// Which half of the profiles is drawn; they have nothing of another.
     pub half: Half,
+    /// Folders in which sources are looked for that are not where the debug information says.
+    pub source_directories: Vec<PathBuf>,
     /// Where the report is drawn.
     pub page: Page,
     /// Whether it is drawn with bold and colour.

@@ -40,7 +40,7 @@ impl View {
 
 impl View<Change> {
     /// What there is to see of two states that are compared.
-    pub fn comparing(before: &[Part<'_>], after: &[Part<'_>], options: &Options) -> Self {
+    pub fn comparing([before, after]: [&[Part<'_>]; 2], options: &Options) -> Self {
         let whole = whole_profiles(before, options).zip(whole_profiles(after, options));
         let bins = whole.as_ref().map(|(before, after)| Bins::comparing(before, after));
         let types = whole.map(|(before, after)| Types::comparing(&before, &after));
