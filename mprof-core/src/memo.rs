@@ -16,6 +16,7 @@ use allocator_api2::alloc::Allocator;
 
 use crate::arena::{Arena, Array, Zeroable};
 use crate::chain::Proof;
+use crate::records::Counted;
 use crate::unwind::{State, read_word};
 use crate::words::{self, Word};
 
@@ -35,21 +36,20 @@ const LONGEST_REST: u32 = 1 << 22;
 #[repr(C)]
 pub struct Entry {
     key: Key,
-    /// Number of the counter record that was last used for the chain.
-    pub record: u32,
-    /// Calling context, and the category that `record` is for in the low bits.
-    node: u32,
+    /// Counter record that was last used for the chain.
+    counted: Counted,
     /// Frame pointer at the chain's entry, if `live`.
     bp: usize,
     /// The caller's return address that the entry was hashed with, or 0.
     second: usize,
+    /// Calling context, and the category that `counted` is for in the low bits.
+    node: u32,
     /// Words that follow, without the one that stops.
     words: u32,
     /// How often the entry was found again.
     hits: u32,
     /// Whether the frame pointer is to be compared.
     live: bool,
-    _padding: [u64; 1],
 }
 
 /// The pool is in units of this length; an entry takes four.
@@ -71,15 +71,18 @@ impl Entry {
         (self.node & ((1 << CATEGORY_BITS) - 1)) as u8
     }
 
+    /// The counter record that was last used for the chain.
+    #[inline(always)]
+    pub fn counted(&self) -> Option<Counted> {
+        Some(self.counted)
+    }
+
     /// Sets the counter record and the category that it is for.
-    pub fn set_counted(&mut self, (record, category): Counted) {
-        self.record = record;
+    pub fn set_counted(&mut self, counted: Counted, category: u8) {
+        self.counted = counted;
         self.node = self.node >> CATEGORY_BITS << CATEGORY_BITS | u32::from(category);
     }
 }
-
-/// A counter record's number, and the category it is for.
-pub type Counted = (u32, u8);
 
 /// What an entry is looked up by: stack pointer and location of a chain's beginning; or another entry, the index of
 /// the word of it that differs, and what the stack held there.
@@ -230,6 +233,7 @@ impl Memo {
         proof: Proof<'_>,
         node: u32,
         counted: Counted,
+        category: u8,
     ) {
         if self.rest > 0 {
             self.rest -= 1;
@@ -244,7 +248,7 @@ impl Memo {
         }
         let start = self.pool.len();
         let second = if branch { 0 } else { second };
-        if !self.push_entry(key, state, second, proof, node, counted) {
+        if !self.push_entry(key, state, second, proof, node << CATEGORY_BITS | u32::from(category), counted) {
             self.pool.truncate(start);
             return;
         }
@@ -280,18 +284,7 @@ impl Memo {
         }
         let words = (self.pool.len() - start - ENTRY_UNITS - 1) as u32;
         let live = proof.live && !bp_compared;
-        let mut entry = Entry {
-            key,
-            record: 0,
-            node: node << CATEGORY_BITS,
-            bp: state.bp,
-            second,
-            words,
-            hits: 0,
-            live,
-            _padding: [0],
-        };
-        entry.set_counted(counted);
+        let entry = Entry { key, counted, node, bp: state.bp, second, words, hits: 0, live };
         // SAFETY: the units were appended for it.
         unsafe { self.entry(start as u32).write(entry) };
         true

@@ -65,7 +65,7 @@ impl Count {
 /// What was allocated and freed.
 #[derive(Debug, Default)]
 #[repr(C, align(32))]
-struct Record {
+pub struct Record {
     /// Objects allocated; in the high 16 bits the mark of the epoch in which it last put aside what it held.
     allocs: Count,
     /// Bytes allocated.
@@ -82,6 +82,48 @@ const ALLOCS: u64 = (1 << MARK_SHIFT) - 1;
 impl Record {
     fn allocs(&self) -> u64 {
         self.allocs.get() & ALLOCS
+    }
+
+    /// Whether the record has put aside what it held in the epoch of this mark, or need not (see
+    /// [`ledger::Balance::mark`]).
+    #[inline(always)]
+    fn is_marked(&self, (mark, mask): (u16, u16)) -> bool {
+        ((self.allocs.get() >> MARK_SHIFT) as u16 ^ mark) & mask == 0
+    }
+}
+
+/// A counter record and its number.
+#[derive(Debug, Clone, Copy)]
+pub struct Counted {
+    record: &'static Record,
+    number: u32,
+}
+
+impl Counted {
+    /// The record's number.
+    #[inline(always)]
+    pub fn number(self) -> u32 {
+        self.number
+    }
+
+    /// Books an allocation, as the record's owner; the record first puts aside what it holds if it is to (see
+    /// [`ledger::Balance::mark`]).
+    #[inline(always)]
+    pub fn allocate(self, size: u64, mark: (u16, u16)) {
+        if !self.record.is_marked(mark) {
+            put_aside(self.number, mark.0);
+        }
+        self.record.allocs.add_owned(1);
+        self.record.bytes.add_owned(size);
+    }
+}
+
+/// Has a record put aside what it holds, as its owner.
+#[cold]
+#[inline(never)]
+fn put_aside(number: u32, mark: u16) {
+    if let Some(chunk) = chunk_of(number) {
+        chunk.put_aside(number as usize % CHUNK, mark);
     }
 }
 
@@ -199,14 +241,15 @@ impl Chunk {
         Some(chunk)
     }
 
-    /// The number of a new record for a context; `None` when the chunk is full. `other`: the context's latest record so
+    /// A new record for a context; `None` when the chunk is full. `other`: number of the context's latest record so
     /// far, or 0.
-    pub fn issue(&self, node: u32, category: u32, other: u32) -> Option<u32> {
+    pub fn issue(&'static self, node: u32, category: u32, other: u32) -> Option<Counted> {
         let index = self.used.load(Ordering::Relaxed);
-        self.contexts.get(index as usize)?.store(node << 4 | category, Ordering::Relaxed);
+        let record = self.records.get(index as usize)?;
+        self.contexts[index as usize].store(node << 4 | category, Ordering::Relaxed);
         self.others[index as usize].store(other, Ordering::Relaxed);
         self.used.store(index + 1, Ordering::Release);
-        Some(self.first.load(Ordering::Relaxed) + index)
+        Some(Counted { record, number: self.first.load(Ordering::Relaxed) + index })
     }
 
     /// The heap that owns the chunk.
@@ -215,30 +258,18 @@ impl Chunk {
         self.owner.load(Ordering::Relaxed)
     }
 
-    /// Books an allocation, as the owner; the record first puts aside what it holds if its mark is another one than
-    /// this, in the bits of the mask.
+    /// Books a free, as the owner; the record first puts aside what it holds if it is to (see
+    /// [`ledger::Balance::mark`]).
     #[inline(always)]
-    pub fn allocate(&self, index: usize, size: u64, (mark, mask): (u16, u16)) {
-        let record = &self.records[index % CHUNK];
-        let mut allocs = record.allocs.get();
-        if ((allocs >> MARK_SHIFT) as u16 ^ mark) & mask != 0 {
-            self.put_aside(index % CHUNK, mark);
-            allocs = record.allocs.get();
-        }
-        record.allocs.set(allocs + 1);
-        record.bytes.add_owned(size);
-    }
-
-    /// Books a free, as the owner; likewise.
-    #[inline(always)]
-    pub fn free(&self, index: usize, freed: Freed, (mark, mask): (u16, u16)) {
-        let record = &self.records[index % CHUNK];
-        if ((record.allocs.get() >> MARK_SHIFT) as u16 ^ mark) & mask != 0 {
-            self.put_aside(index % CHUNK, mark);
+    pub fn free(&self, number: u32, freed: Freed, mark: (u16, u16)) {
+        let index = number as usize % CHUNK;
+        let record = &self.records[index];
+        if !record.is_marked(mark) {
+            put_aside(number, mark.0);
         }
         record.frees.add_owned(1);
         record.freed_bytes.add_owned(freed.size);
-        if let Some(lifetimes) = self.lifetimes(index % CHUNK) {
+        if let Some(lifetimes) = self.lifetimes(index) {
             lifetimes.count_owned(freed);
         }
     }
@@ -248,7 +279,6 @@ impl Chunk {
         beside(&self.lifetimes).map(|lifetimes| &lifetimes[index])
     }
 
-    #[inline(never)]
     fn put_aside(&self, index: usize, mark: u16) {
         let Some(kept) = beside(&self.kept) else {
             PEAK_LOST.store(true, Ordering::Relaxed);
@@ -270,8 +300,8 @@ impl Chunk {
 
     /// Books a free that another thread than the owner's makes.
     #[inline(never)]
-    pub fn free_remotely(&self, index: usize, freed: Freed, epoch: Epoch) {
-        let index = index % CHUNK;
+    pub fn free_remotely(&self, number: u32, freed: Freed, epoch: Epoch) {
+        let index = number as usize % CHUNK;
         if let Some(lifetimes) = self.lifetimes(index) {
             lifetimes.count_shared(freed);
         }
@@ -426,21 +456,13 @@ pub fn free_common(number: u32, size: u64) -> bool {
     true
 }
 
-/// The record of a heap, to be counted in.
-///
-/// Numbers come from headers and nodes of this process: their chunks are there.
-#[inline(always)]
-pub fn chunk_of_own(number: u32) -> Option<&'static Chunk> {
-    chunk_of(number)
-}
-
 /// The record of a context for a category, among `latest` and those made before it for the same context.
-pub fn for_category(latest: u32, category: u32) -> Option<u32> {
+pub fn for_category(latest: u32, category: u32) -> Option<Counted> {
     let mut number = latest;
     while number != 0 {
         let (chunk, index) = (chunk_of(number)?, number as usize % CHUNK);
         if chunk.contexts[index].load(Ordering::Relaxed) & 0xf == category {
-            return Some(number);
+            return Some(Counted { record: &chunk.records[index], number });
         }
         number = chunk.others[index].load(Ordering::Relaxed);
     }
