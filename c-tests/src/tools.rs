@@ -17,6 +17,8 @@ pub struct Tools {
     pub mpfilt: PathBuf,
     /// `mpdisplay`.
     pub mpdisplay: PathBuf,
+    /// `mprof`.
+    pub mprof: PathBuf,
 }
 
 impl Tools {
@@ -39,6 +41,7 @@ impl Tools {
                 library: existing(library.unwrap_or_else(|| built.join("libmprof.so"))),
                 mpfilt: existing(folder.join("mpfilt")),
                 mpdisplay: existing(folder.join("mpdisplay")),
+                mprof: existing(folder.join("mprof")),
             }
         })
     }

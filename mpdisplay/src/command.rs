@@ -1,16 +1,20 @@
 //! What the command does: reads profiles, gives them names, shows them.
 
-use crate::analysis::tree::Tree;
-use crate::cli::Arguments;
+use crate::analysis::part::Part;
+use crate::cli::{Arguments, When};
 use crate::error::Error;
-use crate::input::{self, Input};
+use crate::input::{self, Inputs};
 use crate::leak_check::{Excess, Settings};
+use crate::output::{self, Screen};
 use crate::report;
-use crate::report::options::{Options, Page};
-use crate::suppress::generate;
+use crate::report::options::{By, Options};
+use crate::report::view::View;
+use crate::select;
+use crate::suppress::{Suppressions, generate};
 use mprof_format::model::Profile;
 use std::fmt::Display;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Does what the arguments ask for; messages go to standard error. Ends with 2 where the input cannot be read
@@ -28,14 +32,32 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     let settings = arguments.leaks.settings();
     let suppressions = settings.read_suppressions()?;
-    let (profiles, mut troubles) = read(arguments)?;
-    let baseline = read_baseline(arguments, &mut troubles)?;
-    let options = options(arguments);
-    let tree = Tree::new(&profiles);
-    let leaks = Settings::leaks(&tree, options.paths, &suppressions, baseline.as_deref());
-    print(|out| match arguments.generation.format() {
-        Some(format) => generate::write(&leaks, &report::leaks::shown(&leaks, &options), format, out),
-        None => report::write_report_of(&profiles, &tree, &leaks, &options, out),
+    let Inputs { profiles, mut troubles } = read(&arguments.files, arguments)?;
+    let mut earlier = |files: &[PathBuf]| -> Result<Option<Vec<Profile>>, Error> {
+        if files.is_empty() {
+            return Ok(None);
+        }
+        let Inputs { profiles, troubles: more } = read(files, arguments)?;
+        troubles.extend(more);
+        Ok(Some(profiles))
+    };
+    let baseline = earlier(&arguments.leaks.baseline)?;
+    let before = earlier(&arguments.several.diff)?;
+    let screen = screen(arguments);
+    let options = options(arguments, suppressions, &screen);
+    let parts = select::parts(&profiles, &arguments.several.pid, &arguments.several.tid)?;
+    let view = View::new(&parts, &options);
+    let leaks = Settings::leaks_in(&view, &options, baseline.as_deref());
+    screen.print(|out| match (&before, options.by) {
+        _ if let Some(format) = arguments.generation.format() => {
+            generate::write(&leaks, &report::leaks::shown(&view, &leaks, &options), format, out)
+        }
+        (Some(before), _) => {
+            let before: Vec<Part<'_>> = before.iter().map(Part::whole).collect();
+            report::write_comparison(&before, &parts, &options, out)
+        }
+        (None, By::Process | By::Thread) => report::write_each(&parts, &options, out),
+        (None, By::Function | By::Module) => report::write_view(&parts, &view, &leaks, &options, out),
     })?;
     settings.write_results(&profiles, &leaks)?;
     troubles.iter().for_each(complain);
@@ -51,50 +73,28 @@ fn complain(what: &impl Display) {
     let _ = writeln!(io::stderr(), "mpdisplay: {what}");
 }
 
-/// The profiles asked for, with names, and what is missing from them.
-fn read(arguments: &Arguments) -> Result<(Vec<Profile>, Vec<Error>), Error> {
-    let inputs = if arguments.files.is_empty() {
-        vec![input::read_unnamed()?]
-    } else {
-        arguments.files.iter().map(|path| input::read(path)).collect::<Result<Vec<Input>, Error>>()?
-    };
-    let mut troubles = Vec::new();
-    let profiles = named(inputs, &arguments.naming.options(), &mut troubles);
-    Ok((profiles, troubles))
-}
-
-/// The profiles of the earlier run, if there is one to compare with.
-fn read_baseline(arguments: &Arguments, troubles: &mut Vec<Error>) -> Result<Option<Vec<Profile>>, Error> {
-    let files = &arguments.leaks.baseline;
-    let inputs = files.iter().map(|path| input::read(path)).collect::<Result<Vec<Input>, Error>>()?;
-    Ok((!files.is_empty()).then(|| named(inputs, &arguments.naming.options(), troubles)))
-}
-
-/// The profiles that were read, with names. What is missing from them is added to `troubles`.
-fn named(inputs: Vec<Input>, naming: &mpfilt::Options, troubles: &mut Vec<Error>) -> Vec<Profile> {
-    let mut profiles = Vec::new();
-    for Input { mut profile, trouble } in inputs {
-        if profile.names.is_none() {
-            for warning in mpfilt::add_names(&mut profile, naming) {
-                complain(&warning);
-            }
+/// The profiles in `files`, with names; without files, what is meant then.
+fn read(files: &[PathBuf], arguments: &Arguments) -> Result<Inputs, Error> {
+    let mut inputs = input::read_all(files, &complain)?;
+    let naming = arguments.naming.options();
+    for profile in inputs.profiles.iter_mut().filter(|profile| profile.names.is_none()) {
+        for warning in mpfilt::add_names(profile, &naming) {
+            complain(&warning);
         }
-        profiles.push(profile);
-        troubles.extend(trouble);
     }
-    profiles
+    Ok(inputs)
 }
 
-/// Writes to standard output. Who closes the pipe has seen enough: that is no error.
-fn print(write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>) -> Result<(), Error> {
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    match write(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::Output(error)),
-        _ => Ok(()),
-    }
+fn screen(arguments: &Arguments) -> Screen {
+    let styles = match arguments.screen.color {
+        When::Auto => output::styles(),
+        When::Always => true,
+        When::Never => false,
+    };
+    Screen { styles, pager: !arguments.screen.no_pager, full_names: arguments.screen.full_names }
 }
 
-fn options(arguments: &Arguments) -> Options {
+fn options(arguments: &Arguments, suppressions: Suppressions, screen: &Screen) -> Options {
     Options {
         tables: arguments.shown.tables(),
         paths: arguments.paths.paths(),
@@ -103,16 +103,11 @@ fn options(arguments: &Arguments) -> Options {
         marks: arguments.shown.marks(),
         order: arguments.shown.order(),
         limit: arguments.shown.limit,
-        page: page(),
-    }
-}
-
-/// The terminal's width, and lines folded to it; in a pipe 80 columns, and nothing is folded.
-fn page() -> Page {
-    match terminal_size::terminal_size_of(io::stdout()) {
-        Some((terminal_size::Width(width), _)) if io::stdout().is_terminal() => {
-            Page { width: width.into(), fold: true }
-        }
-        _ => Page::default(),
+        chains: arguments.reading.chains(),
+        suppressions,
+        show: arguments.reading.show(),
+        by: arguments.several.by(),
+        page: screen.page(),
+        styles: screen.styles(),
     }
 }

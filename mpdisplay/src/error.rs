@@ -47,6 +47,26 @@ pub(crate) enum Error {
     /// A leak check cannot be made.
     #[error(transparent)]
     LeakCheck(#[from] crate::leak_check::Error),
+    /// No profile is of the process that was asked for.
+    #[error("no process {pid} in these profiles; there {}", numbers(there))]
+    NoProcess {
+        /// Asked for.
+        pid: u32,
+        /// Rising.
+        there: Vec<u32>,
+    },
+    /// No profile has the thread that was asked for.
+    #[error(
+        "no thread {tid} in these profiles; there {} (threads with the same start function are one, unless the program \
+         is started with MPROF_THREADS=each)",
+        numbers(there)
+    )]
+    NoThread {
+        /// Asked for.
+        tid: u32,
+        /// Rising.
+        there: Vec<u32>,
+    },
     /// The report cannot be written.
     #[error("cannot write the report: {0}")]
     Output(io::Error),
@@ -55,6 +75,16 @@ pub(crate) enum Error {
 /// A path with what would act on a terminal escaped.
 fn shown(path: &Path) -> String {
     printable(path.as_os_str().as_bytes())
+}
+
+/// The numbers that there are.
+fn numbers(there: &[u32]) -> String {
+    const SHOWN: usize = 20;
+    let texts: Vec<String> = there.iter().take(SHOWN).map(u32::to_string).collect();
+    let verb = if there.len() == 1 { "is" } else { "are" };
+    let more = there.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{verb} {}{more}", texts.join(", "))
 }
 
 /// What to do about a profile that is not there.

@@ -21,6 +21,46 @@ pub(crate) struct Input {
     pub(crate) trouble: Option<Error>,
 }
 
+/// What several files held.
+#[derive(Debug)]
+pub(crate) struct Inputs {
+    /// At least one profile.
+    pub(crate) profiles: Vec<Profile>,
+    /// What is missing from them, and files that could not be read at all.
+    pub(crate) troubles: Vec<Error>,
+}
+
+/// Reads the profiles in `paths`; without any, what is meant then. A file that cannot be read does not keep the
+/// others from being shown.
+///
+/// # Errors
+/// Where there is nothing to show: the last reason; `complain` has heard those before.
+pub(crate) fn read_all(paths: &[PathBuf], complain: &dyn Fn(&Error)) -> Result<Inputs, Error> {
+    let mut inputs = Inputs { profiles: Vec::new(), troubles: Vec::new() };
+    let mut add = |input: Result<Input, Error>| match input {
+        Ok(Input { profile, trouble }) => {
+            inputs.profiles.push(profile);
+            inputs.troubles.extend(trouble);
+        }
+        Err(error) => inputs.troubles.push(error),
+    };
+    if paths.is_empty() {
+        add(read_unnamed());
+    } else {
+        paths.iter().for_each(|path| add(read(path)));
+    }
+    match inputs.troubles.pop() {
+        Some(last) if inputs.profiles.is_empty() => {
+            inputs.troubles.iter().for_each(complain);
+            Err(last)
+        }
+        last => {
+            inputs.troubles.extend(last);
+            Ok(inputs)
+        }
+    }
+}
+
 /// Reads the profile in `path`; `-` is standard input.
 ///
 /// # Errors
@@ -46,7 +86,7 @@ pub(crate) fn read(path: &Path) -> Result<Input, Error> {
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) fn read_unnamed() -> Result<Input, Error> {
+fn read_unnamed() -> Result<Input, Error> {
     if is_directed() {
         let mut bytes = Vec::new();
         if io::stdin().lock().read_to_end(&mut bytes).is_ok() && !bytes.is_empty() {

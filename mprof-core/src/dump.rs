@@ -152,7 +152,9 @@ impl<S: Sink> Dump<'_, S> {
             self.contexts += 1;
         }
         for chunk in records::chunks().filter(|chunk| chunk.owner().cast_const() == view.address()) {
-            for tally in chunk.tallies(&peak).filter(|tally| (1..length).contains(&tally.node)) {
+            for tally in
+                chunk.tallies(&peak, view.balance().epoch()).filter(|tally| (1..length).contains(&tally.node))
+            {
                 self.counter(id(tally.node), &tally)?;
             }
         }
@@ -161,13 +163,14 @@ impl<S: Sink> Dump<'_, S> {
 
     /// What was counted without a chain.
     fn unknown(&mut self) -> Result<(), S::Error> {
-        if records::unknown_tallies().all(|tally| tally.allocs == 0) {
+        let peak = ledger::peak();
+        if records::unknown_tallies(&peak).all(|tally| tally.allocs == 0) {
             return Ok(());
         }
         let context = self.contexts;
         lenient(self.writer.context(None, Frame::Special(Special::Unknown)))?;
         self.contexts += 1;
-        for tally in records::unknown_tallies() {
+        for tally in records::unknown_tallies(&peak) {
             self.counter(context, &tally)?;
         }
         Ok(())

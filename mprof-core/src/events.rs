@@ -10,7 +10,6 @@ use crate::bins::Bins;
 use crate::header::{self, HEADER, Header, OFFSET_LIMIT, SIZE_LIMIT};
 use crate::heap::{self, FreedObject, Heap};
 use crate::ledger;
-use crate::lifetimes::Freed;
 use crate::mark::{Doing, Mark};
 use crate::nesting::{self, Nesting};
 use crate::page_objects;
@@ -140,7 +139,6 @@ unsafe fn allocate_unready(entry: Entry, request: Request, real: impl Fn(usize) 
 unsafe fn record_without_chain(block: *mut u8, request: Request) -> *mut u8 {
     let category = Category::of_size(request.size as u64).index();
     let record = records::allocate_unknown(u32::from(category), request.size as u64);
-    ledger::book_allocation(request.size as u64);
     COMMON_BINS.allocate_shared(request.size);
     // SAFETY: the caller's block.
     unsafe { write_header(block, request, record, 0) }
@@ -341,17 +339,10 @@ fn count_free_without_heap(Object { header, counter, .. }: Object) {
     let size = header.size as u64;
     let counted = match counter.chunk {
         Some(chunk) => {
-            let freed = Freed { size, age: 0, is_temporary: false };
-            chunk.free_remotely(counter.number, freed, ledger::book_free(size));
+            chunk.free_ageless(counter.number, size, ledger::book_free(size));
             true
         }
-        None => {
-            let counted = records::free_common(counter.number, size);
-            if counted {
-                ledger::book_free(size);
-            }
-            counted
-        }
+        None => records::free_common(counter.number, size),
     };
     if counted {
         COMMON_BINS.free_shared(header.size);

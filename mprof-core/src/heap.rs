@@ -4,7 +4,7 @@
 //! over, so there are as many heaps as threads at once, not as threads ever.
 
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use mprof_format::kinds::Category;
 
@@ -12,11 +12,11 @@ use crate::arena::{Zeroable, new_zeroed};
 use crate::bins::Bins;
 use crate::chain::{Chain, End, Found, StackBounds, Walk};
 use crate::header::Header;
-use crate::ledger::{self, Balance};
+use crate::ledger::Balance;
 use crate::lifetimes::Freed;
 use crate::location::{FrameKey, Location};
-use crate::mark::{self, Mark};
-use crate::memo::{self, Memo, Miss};
+use crate::mark::{self, Doing, Mark};
+use crate::memo::{self, Leaf, Memo, Miss};
 use crate::process::{self, OPTIONS};
 use crate::records::{self, Chunk, Counted};
 use crate::reference;
@@ -36,6 +36,8 @@ pub const PAUSE: u32 = 2;
 const NEW_THREAD: u32 = 8;
 /// Attention bit: there is another heap now.
 const NEW_HEAP: u32 = 16;
+/// Attention bit: another thread changes the balance, and wants the heap to rest meanwhile.
+const SHARE: u32 = 32;
 /// Attention bit, once set for ever: each chain is to be compared with the reference unwinder's.
 pub const VERIFY: u32 = 4;
 
@@ -46,6 +48,8 @@ const MANY_CHAINS: usize = 8192;
 const FEW_HEAPS: usize = 4;
 /// Ages of objects are counted modulo this, plus 1, in KiB.
 const AGES: u32 = (1 << 24) - 1;
+/// How long to wait for another thread to leave its heap, microseconds.
+const PATIENCE: u32 = 100_000;
 /// Callers kept of a chain when there are too many contexts (the paper's partial call chain).
 const PARTIAL: usize = 5;
 
@@ -195,14 +199,51 @@ fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
             Err(other) => first = other,
         }
     }
-    all().filter(|other| other.address() != heap.cast_const()).for_each(|other| {
-        other.attention().fetch_or(NEW_HEAP, Ordering::Release);
-    });
+    share_balance(first);
     // What was asked for between reading it and being on the list has not reached this heap.
     let asked = if OPTIONS.verify.load(Ordering::Relaxed) { NEW_GENERATION | VERIFY } else { NEW_GENERATION };
     // SAFETY: the attention word may be written by anyone.
     unsafe { (*heap).attention.fetch_or(asked, Ordering::Relaxed) };
     Some((mark, heap))
+}
+
+/// Whether the first heap shares the balance, as it must from the second on.
+static IS_SHARED: AtomicBool = AtomicBool::new(false);
+
+/// There is another heap than `latest` and those before it. The first thread, when it was the only one, had all
+/// headroom there was, and may wait for the others to end before it calls us again: the second one takes its part for
+/// it.
+fn share_balance(latest: *const Heap) {
+    // SAFETY: heaps are never freed.
+    let Some(first) = (unsafe { latest.as_ref() }) else { return };
+    let view = HeapView::of(first);
+    let mut waited = 0;
+    if !first.next.is_null() {
+        // Another thread is about it.
+        while !IS_SHARED.load(Ordering::Acquire) && waited < PATIENCE {
+            sys::sleep_microseconds(20);
+            waited += 20;
+        }
+        return;
+    }
+    view.attention().fetch_or(SHARE, Ordering::SeqCst);
+    if !sys::barrier_everywhere() {
+        // By then the thread sees the bit all the same.
+        sys::sleep_microseconds(1000);
+    }
+    while matches!(view.mark().get(), Doing::Heap(_)) && waited < PATIENCE {
+        sys::sleep_microseconds(20);
+        waited += 20;
+    }
+    if matches!(view.mark().get(), Doing::Heap(_)) {
+        // It has been stopped, or its own signal handler waits for us. It shares as soon as it goes on.
+        view.attention().fetch_or(NEW_HEAP, Ordering::Release);
+    } else {
+        // SAFETY: the owner stays out of its heap until the bit is cleared.
+        unsafe { (*latest.cast_mut()).balance.share() };
+    }
+    view.attention().fetch_and(!SHARE, Ordering::Release);
+    IS_SHARED.store(true, Ordering::Release);
 }
 
 /// Takes the marks of epochs from the records of a heap: they are used anew.
@@ -216,20 +257,23 @@ pub fn clear_marks(heap: *const Heap) {
 /// # Safety
 /// The heap came from [`acquire`], and the calling thread does not use it any more.
 pub unsafe fn release(heap: *mut Heap) {
-    // SAFETY: heaps are never freed.
-    let heap = unsafe { &*heap };
+    // SAFETY: heaps are never freed, and the thread still has it.
+    let heap = unsafe { &mut *heap };
     threads::note_name(heap.record);
+    heap.balance.retire();
     heap.owner.store(0, Ordering::Release);
 }
 
 /// In a child after a fork: the heaps of before are its parent's.
 pub fn forget_all() {
     HEAPS.store(null_mut(), Ordering::Relaxed);
+    IS_SHARED.store(false, Ordering::Relaxed);
 }
 
 impl Heap {
     /// A new thread has taken the heap over.
     fn begin_thread(&mut self) {
+        self.last = null_mut();
         self.attention.fetch_or(NEW_THREAD, Ordering::Relaxed);
         self.top = NO_NODE;
         self.chain.clear();
@@ -296,7 +340,6 @@ impl Heap {
         };
         self.bins.allocate(size);
         let Some(counted) = counted else {
-            ledger::book_allocation(size as u64);
             return records::allocate_unknown(u32::from(category), size as u64);
         };
         self.balance.allocate(size as u64);
@@ -332,7 +375,7 @@ impl Heap {
         if worth_keeping && let Some(proof) = self.chain.proof() {
             // SAFETY: as the caller vouches.
             let second = unsafe { self.rules.second(&caller) };
-            self.memo.insert(miss, &caller, second, proof, node, counted, category);
+            self.memo.insert(miss, &caller, second, proof, Leaf { node, category, counted });
         }
         Some(counted)
     }
@@ -355,10 +398,12 @@ impl Heap {
         self.balance.free(size);
         self.bins.free(header.size);
         let age = (self.balance.clock() >> 10).wrapping_sub(header.birth >> 10) as u32 & AGES;
-        let freed = Freed { size, age, is_temporary: core::ptr::eq(self.last, object) };
         if core::ptr::eq(chunk.owner(), self) {
+            // It is this heap's object: then it is the last one if it lies where that one lay.
+            let freed = Freed { size, age, is_temporary: core::ptr::eq(self.last, object) };
             chunk.free(header.record, freed, self.balance.mark());
         } else {
+            let freed = Freed { size, age, is_temporary: false };
             chunk.free_remotely(header.record, freed, self.balance.epoch());
         }
     }
@@ -471,7 +516,7 @@ impl Heap {
         // SAFETY: a heap in use has a mark, and marks are never freed.
         let mark = unsafe { &*self.mark };
         let doing = mark.get();
-        while self.attention.load(Ordering::Acquire) & PAUSE != 0 {
+        while self.attention.load(Ordering::Acquire) & (PAUSE | SHARE) != 0 {
             mark.set(crate::mark::Doing::Program);
             sys::sleep_microseconds(50);
             mark.set(doing);

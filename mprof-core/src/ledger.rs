@@ -16,14 +16,15 @@ use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use crate::arena::Zeroable;
 use crate::curve;
 use crate::heap::{self, Heap};
+use crate::process::OPTIONS;
 use crate::records::Count;
 
 /// An epoch: the time since the first free after a maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Epoch(u64);
 
-/// Marks of epochs: 1 to this; then they are used anew.
-const MARKS: u64 = 0xffff;
+/// Marks of epochs have 15 bits, and one that is always set; then they are used anew.
+const MARK_BITS: u32 = 15;
 
 impl Epoch {
     /// Its number.
@@ -33,17 +34,17 @@ impl Epoch {
 
     /// A mark that no other epoch of the same round has; never 0.
     pub fn mark(self) -> u16 {
-        (self.0 % MARKS) as u16 + 1
+        self.0 as u16 | 1 << MARK_BITS
     }
 
     /// Counts how often marks have been used anew.
     pub fn round(self) -> u64 {
-        self.0 / MARKS
+        self.0 >> MARK_BITS
     }
 }
 
-/// Bytes that a thread passes on at once, where there are several.
-const BATCH: i64 = 64 * 1024;
+/// Bytes that a thread passes on at once, where there are several, if nothing else is asked for.
+pub const USUAL_BATCH: u32 = 64 * 1024;
 
 /// The epoch, times two, plus one while the balance climbs.
 static STATE: AtomicU64 = AtomicU64::new(1);
@@ -53,10 +54,23 @@ static PEAK_BYTES: AtomicI64 = AtomicI64::new(0);
 static PEAK_OBJECTS: AtomicU64 = AtomicU64::new(0);
 static PEAK_NUMBER: AtomicU64 = AtomicU64::new(0);
 static PEAK_TIME: AtomicU64 = AtomicU64::new(0);
-/// The store of headroom, bytes.
+/// The store of headroom, bytes. What threads without a balance allocate and free comes from here and goes here: it may
+/// be below 0.
 static HEADROOM: AtomicI64 = AtomicI64::new(0);
-/// Bytes allocated by the process, as far as has been passed on.
-static ALLOCATED: AtomicU64 = AtomicU64::new(0);
+
+/// What the process allocated, as far as has been passed on. All threads read it at each event: it has a line of
+/// its own.
+#[repr(align(64))]
+struct Allocated {
+    bytes: AtomicU64,
+    objects: AtomicU64,
+}
+
+static ALLOCATED: Allocated = Allocated { bytes: AtomicU64::new(0), objects: AtomicU64::new(0) };
+
+fn batch() -> i64 {
+    OPTIONS.peak_batch.load(Ordering::Relaxed).max(1).into()
+}
 
 /// The processor's time stamp.
 pub fn time_stamp() -> u64 {
@@ -65,6 +79,8 @@ pub fn time_stamp() -> u64 {
 }
 
 /// One thread's part of the balance.
+///
+/// At all times the highest balance passed on is the balance now plus the headroom of all threads and of the store.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Balance {
@@ -77,8 +93,8 @@ pub struct Balance {
     until_upkeep: i64,
     /// Bytes and objects that this thread allocated and freed.
     totals: Totals,
-    /// Bytes allocated by others, as far as this thread knows.
-    elsewhere: u64,
+    /// Bytes of these that were passed on.
+    passed_on: u64,
     /// Not 0 while the balance climbs, and where others say that it began or ended to.
     changed: AtomicU64,
     /// Mark of the epoch, and which bits of it counters are to be compared in: none while the balance climbs.
@@ -86,9 +102,10 @@ pub struct Balance {
     mask: u16,
     /// The epoch that `mark` is of.
     epoch: u64,
-    /// Bytes from one upkeep to the next, and `totals` at the last one.
+    /// Bytes from one upkeep to the next.
     interval: i64,
-    passed_on: u64,
+    /// Objects that were passed on.
+    passed_on_objects: u64,
     /// The heap that this is the balance of.
     heap: *const Heap,
 }
@@ -106,13 +123,36 @@ struct Totals {
     freed_objects: Count,
 }
 
+impl Totals {
+    const fn new() -> Totals {
+        Totals {
+            bytes: Count::new(),
+            objects: Count::new(),
+            freed_bytes: Count::new(),
+            freed_objects: Count::new(),
+        }
+    }
+
+    /// Frees are read before allocations, so that no more is freed than was allocated.
+    fn sums(&self) -> Sums {
+        let freed = (self.freed_bytes.get(), self.freed_objects.get());
+        let (bytes, objects) = (self.bytes.get(), self.objects.get());
+        Sums {
+            live_bytes: bytes.wrapping_sub(freed.0) as i64,
+            live_objects: objects.wrapping_sub(freed.1) as i64,
+            bytes,
+            objects,
+        }
+    }
+}
+
 impl Balance {
     /// Makes an all-zero balance ready for use. The first has no headroom, and climbs.
     pub fn start(&mut self, heap: *const Heap) {
         self.heap = heap;
-        self.interval = curve::step() as i64;
+        self.interval = (curve::step() as i64).min(batch());
         self.until_upkeep = self.interval;
-        self.catch_up();
+        self.catch_up(heap::is_only());
     }
 
     /// Books an allocation.
@@ -122,7 +162,7 @@ impl Balance {
         self.totals.objects.add_owned(1);
         self.headroom -= size as i64;
         self.until_upkeep -= size as i64;
-        if (self.headroom - self.floor) | self.until_upkeep < 0 {
+        if self.headroom.wrapping_sub(self.floor) | self.until_upkeep < 0 {
             self.attend();
         }
     }
@@ -142,10 +182,17 @@ impl Balance {
         }
     }
 
-    /// Bytes allocated by the process, as far as this thread knows.
+    /// Bytes allocated by the process: by this thread and, as far as they have passed it on, by the others.
     #[inline(always)]
     pub fn clock(&self) -> u64 {
-        self.totals.bytes.get().wrapping_add(self.elsewhere)
+        let own = self.totals.bytes.get().wrapping_sub(self.passed_on);
+        own.wrapping_add(ALLOCATED.bytes.load(Ordering::Relaxed))
+    }
+
+    /// Objects allocated by the process, likewise.
+    pub fn allocations(&self) -> u64 {
+        let own = self.totals.objects.get().wrapping_sub(self.passed_on_objects);
+        own.wrapping_add(ALLOCATED.objects.load(Ordering::Relaxed))
     }
 
     /// Mark of the present epoch, and the bits of it in which a counter's mark must be the same, or else put aside
@@ -155,37 +202,36 @@ impl Balance {
         (self.mark, self.mask)
     }
 
-    /// The present epoch.
+    /// The present epoch, as far as this thread has noticed.
+    #[inline(always)]
     pub fn epoch(&self) -> Epoch {
         Epoch(self.epoch)
     }
 
     /// Bytes and objects alive, and allocated, of those of this thread.
     pub fn sums(&self) -> Sums {
-        let totals = &self.totals;
-        let freed = (totals.freed_bytes.get(), totals.freed_objects.get());
-        let (bytes, objects) = (totals.bytes.get(), totals.objects.get());
-        Sums {
-            live_bytes: bytes.wrapping_sub(freed.0) as i64,
-            live_objects: objects.wrapping_sub(freed.1) as i64,
-            bytes,
-            objects,
-        }
+        self.totals.sums()
     }
 
     /// Tells the thread that the balance began to climb, or that an epoch has begun.
-    pub fn tell(&self) {
-        self.changed.store(1, Ordering::Relaxed);
+    fn tell(&self) {
+        self.changed.store(1, Ordering::SeqCst);
     }
 
-    /// There is another thread now: shares what this one had for itself.
+    /// There is another thread now: shares what this one had for itself. By the thread itself, or for it while it
+    /// rests.
     pub fn share(&mut self) {
-        if self.headroom < 0 {
-            PEAK_BYTES.fetch_sub(self.headroom, Ordering::Relaxed);
-            self.headroom = 0;
-        }
-        self.floor = self.floor.max(-BATCH);
+        self.raise_peak(false);
         self.upkeep();
+    }
+
+    /// The thread ends: what it has in hand is for others.
+    pub fn retire(&mut self) {
+        self.upkeep();
+        if !heap::is_only() {
+            self.raise_peak(false);
+            HEADROOM.fetch_add(core::mem::take(&mut self.headroom), Ordering::Relaxed);
+        }
     }
 
     /// The headroom is used up, or upkeep is due.
@@ -203,80 +249,108 @@ impl Balance {
     /// More is allocated than there was headroom for: takes some from the store, or climbs.
     fn climb(&mut self) {
         let alone = heap::is_only();
-        if !alone {
-            let wanted = BATCH - self.headroom;
-            let before = HEADROOM.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |store| {
-                Some(store - wanted.min(store.max(0)))
-            });
-            self.headroom += wanted.min(before.unwrap_or(0).max(0));
-            if self.headroom >= 0 {
-                self.floor = 0;
-                return;
+        self.draw_on_store(alone);
+        if self.headroom >= 0 {
+            self.floor = 0;
+            return;
+        }
+        if alone {
+            STATE.store(STATE.load(Ordering::Relaxed) | 1, Ordering::Relaxed);
+        } else {
+            self.raise_peak(false);
+            if STATE.fetch_or(1, Ordering::SeqCst) & 1 == 0 {
+                heap::all().for_each(|heap| heap.balance().tell());
             }
-            // What is missing is a new maximum.
-            PEAK_BYTES.fetch_sub(self.headroom, Ordering::Relaxed);
-            self.headroom = 0;
         }
-        self.floor = if alone { i64::MIN } else { -BATCH };
-        if STATE.fetch_or(1, Ordering::Relaxed) & 1 == 0 {
-            heap::all().for_each(|heap| heap.balance().tell());
-        }
-        self.catch_up();
+        self.catch_up(alone);
     }
 
     /// The first free after a maximum.
     #[cold]
     #[inline(never)]
     fn begin_epoch(&mut self) {
-        let state = STATE.load(Ordering::Relaxed);
+        let alone = heap::is_only();
+        self.raise_peak(alone);
+        let state = STATE.load(Ordering::SeqCst);
         if state & 1 != 0 {
-            if self.headroom < 0 {
-                PEAK_BYTES.fetch_sub(self.headroom, Ordering::Relaxed);
-                self.headroom = 0;
-            }
             let sums = sums();
             PEAK_OBJECTS.store(sums.live_objects.max(0) as u64, Ordering::Relaxed);
             PEAK_NUMBER.store(sums.objects, Ordering::Relaxed);
             PEAK_TIME.store(time_stamp(), Ordering::Relaxed);
-            if STATE.compare_exchange(state, state + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            if alone {
+                STATE.store(state + 1, Ordering::Relaxed);
+            } else if STATE.compare_exchange(state, state + 1, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
                 heap::all().for_each(|heap| heap.balance().tell());
             }
         }
-        self.floor = 0;
-        self.catch_up();
+        self.catch_up(alone);
+    }
+
+    /// Takes headroom from the store: all of it when alone, else a batch more than is missing.
+    fn draw_on_store(&mut self, alone: bool) {
+        if HEADROOM.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let wanted = if alone { i64::MAX } else { batch() - self.headroom };
+        let taken = |store: i64| wanted.min(store);
+        let store = HEADROOM
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |store| Some(store - taken(store)))
+            .unwrap_or(0);
+        self.headroom += taken(store);
+    }
+
+    /// Where more was allocated than there was headroom for, in the store too, the difference is a new maximum.
+    fn raise_peak(&mut self, alone: bool) {
+        if self.headroom < 0 {
+            self.draw_on_store(alone);
+        }
+        if self.headroom < 0 {
+            PEAK_BYTES.fetch_sub(self.headroom, Ordering::Relaxed);
+            self.headroom = 0;
+        }
     }
 
     /// Takes over the process's state.
-    fn catch_up(&mut self) {
-        let state = STATE.load(Ordering::Relaxed);
+    #[inline(always)]
+    fn catch_up(&mut self, alone: bool) {
+        // What is told from here on is not overlooked: it is told after the state has changed.
+        self.changed.store(0, if alone { Ordering::Relaxed } else { Ordering::SeqCst });
+        let state = STATE.load(Ordering::SeqCst);
         let epoch = Epoch(state >> 1);
-        self.changed.store(state & 1, Ordering::Relaxed);
         if epoch.round() != Epoch(self.epoch).round() {
             heap::clear_marks(self.heap);
         }
         self.epoch = epoch.0;
         self.mark = epoch.mark();
-        self.mask = if state & 1 != 0 { 0 } else { u16::MAX };
+        if state & 1 != 0 {
+            self.changed.store(1, Ordering::Relaxed);
+            self.mask = 0;
+            self.floor = if alone { i64::MIN } else { -batch() };
+        } else {
+            self.raise_peak(alone);
+            self.mask = u16::MAX;
+            self.floor = 0;
+        }
     }
 
     /// Passes on what was allocated, gives headroom back, and draws the curve.
     fn upkeep(&mut self) {
-        let passed = self.totals.bytes.get();
-        let before = ALLOCATED.fetch_add(passed.wrapping_sub(self.passed_on), Ordering::Relaxed);
-        let allocated = before.wrapping_add(passed.wrapping_sub(self.passed_on));
-        self.passed_on = passed;
-        self.elsewhere = allocated.wrapping_sub(passed);
+        let (bytes, objects) = (self.totals.bytes.get(), self.totals.objects.get());
+        ALLOCATED.bytes.fetch_add(bytes.wrapping_sub(self.passed_on), Ordering::Relaxed);
+        ALLOCATED.objects.fetch_add(objects.wrapping_sub(self.passed_on_objects), Ordering::Relaxed);
+        (self.passed_on, self.passed_on_objects) = (bytes, objects);
         let alone = heap::is_only();
         if !alone {
-            if self.headroom > 2 * BATCH {
-                HEADROOM.fetch_add(self.headroom - BATCH, Ordering::Relaxed);
-                self.headroom = BATCH;
+            let batch = batch();
+            if self.headroom > batch {
+                HEADROOM.fetch_add(self.headroom - batch / 2, Ordering::Relaxed);
+                self.headroom = batch / 2;
             }
-            self.catch_up();
+            self.catch_up(false);
         }
-        curve::pass((self.interval - self.until_upkeep) as u64);
+        curve::pass((self.interval - self.until_upkeep).max(0) as u64);
         let step = curve::step() as i64;
-        self.interval = if alone { step } else { step.min(BATCH) };
+        self.interval = if alone { step } else { step.min(batch()) };
         self.until_upkeep = self.interval;
     }
 }
@@ -294,24 +368,24 @@ pub struct Sums {
     pub objects: u64,
 }
 
-/// What was allocated and freed under `[unknown]`.
-static UNKNOWN: Totals = Totals {
-    bytes: Count::new(),
-    objects: Count::new(),
-    freed_bytes: Count::new(),
-    freed_objects: Count::new(),
-};
+/// What was allocated and freed by no thread's balance.
+static ELSEWHERE: Totals = Totals::new();
 
-/// Books an allocation of no thread's balance.
-pub fn book_allocation(size: u64) {
-    UNKNOWN.bytes.add_shared(size);
-    UNKNOWN.objects.add_shared(1);
+/// Books an allocation of no thread's balance; returns the epoch.
+pub fn book_allocation(size: u64) -> Epoch {
+    ELSEWHERE.bytes.add_shared(size);
+    ELSEWHERE.objects.add_shared(1);
+    ALLOCATED.bytes.fetch_add(size, Ordering::Relaxed);
+    ALLOCATED.objects.fetch_add(1, Ordering::Relaxed);
+    HEADROOM.fetch_sub(size as i64, Ordering::Relaxed);
+    Epoch(STATE.load(Ordering::Relaxed) >> 1)
 }
 
 /// Books a free of no thread's balance; returns the epoch.
 pub fn book_free(size: u64) -> Epoch {
-    UNKNOWN.freed_bytes.add_shared(size);
-    UNKNOWN.freed_objects.add_shared(1);
+    ELSEWHERE.freed_bytes.add_shared(size);
+    ELSEWHERE.freed_objects.add_shared(1);
+    HEADROOM.fetch_add(size as i64, Ordering::Relaxed);
     Epoch(STATE.load(Ordering::Relaxed) >> 1)
 }
 
@@ -323,13 +397,7 @@ pub fn sums() -> Sums {
         bytes: sum.bytes + part.bytes,
         objects: sum.objects + part.objects,
     };
-    let unknown = Sums {
-        live_bytes: UNKNOWN.bytes.get().wrapping_sub(UNKNOWN.freed_bytes.get()) as i64,
-        live_objects: UNKNOWN.objects.get().wrapping_sub(UNKNOWN.freed_objects.get()) as i64,
-        bytes: UNKNOWN.bytes.get(),
-        objects: UNKNOWN.objects.get(),
-    };
-    heap::all().map(|heap| heap.balance().sums()).fold(unknown, add)
+    heap::all().map(|heap| heap.balance().sums()).fold(ELSEWHERE.sums(), add)
 }
 
 /// The peak, for a dump.
@@ -349,11 +417,19 @@ pub struct Peak {
     pub epoch: Option<Epoch>,
 }
 
+/// Bytes by which the peak can be off. With several threads each can have two batches of headroom in hand when
+/// another finds none, or have climbed by a batch that is not passed on. What no thread's balance has booked may have
+/// come and gone unnoticed.
+fn uncertainty() -> u64 {
+    let others = (heap::all().count() as u64).saturating_sub(1);
+    let unnoticed = ELSEWHERE.bytes.get().saturating_add(ELSEWHERE.freed_bytes.get());
+    (others * 2 * batch() as u64).saturating_add(unnoticed)
+}
+
 /// The peak so far, while all threads rest.
 pub fn peak() -> Peak {
     let state = STATE.load(Ordering::Relaxed);
-    let heaps = heap::all().count() as u64;
-    let uncertainty = heaps.saturating_sub(1) * 2 * BATCH as u64;
+    let uncertainty = uncertainty();
     if state & 1 != 0 {
         let sums = sums();
         return Peak {
@@ -365,8 +441,11 @@ pub fn peak() -> Peak {
             epoch: None,
         };
     }
+    // Threads that have not noticed yet that the climb is over have not passed on their part in it.
+    let missing = |heap: &heap::HeapView| heap.balance().headroom.min(0);
+    let bytes = PEAK_BYTES.load(Ordering::Relaxed) - heap::all().map(missing).sum::<i64>();
     Peak {
-        bytes: PEAK_BYTES.load(Ordering::Relaxed).max(0) as u64,
+        bytes: bytes.max(0) as u64,
         objects: PEAK_OBJECTS.load(Ordering::Relaxed),
         number: PEAK_NUMBER.load(Ordering::Relaxed),
         time: PEAK_TIME.load(Ordering::Relaxed),
@@ -381,10 +460,10 @@ pub fn forget_all() {
     for count in [&PEAK_BYTES, &HEADROOM] {
         count.store(0, Ordering::Relaxed);
     }
-    for count in [&PEAK_OBJECTS, &PEAK_NUMBER, &PEAK_TIME, &ALLOCATED] {
+    for count in [&PEAK_OBJECTS, &PEAK_NUMBER, &PEAK_TIME, &ALLOCATED.bytes, &ALLOCATED.objects] {
         count.store(0, Ordering::Relaxed);
     }
-    for count in [&UNKNOWN.bytes, &UNKNOWN.objects, &UNKNOWN.freed_bytes, &UNKNOWN.freed_objects] {
+    for count in [&ELSEWHERE.bytes, &ELSEWHERE.objects, &ELSEWHERE.freed_bytes, &ELSEWHERE.freed_objects] {
         count.set(0);
     }
     curve::forget_all();

@@ -1,7 +1,8 @@
 //! How long freed objects lived, by counter record.
 //!
 //! The age of an object is counted in KiB that the process allocated meanwhile: a histogram by powers of two, the
-//! sum, and how many were freed before their thread allocated anything else.
+//! sum, and how many were freed before their thread allocated anything else. So 0 KiB means: before the next KiB of
+//! allocation was full.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -37,7 +38,11 @@ pub struct Lifetimes {
     wraps: AtomicU64,
     /// Sum of the ages, KiB.
     ages: AtomicU64,
+    /// Bytes in objects of the first class.
+    young_bytes: AtomicU64,
 }
+
+const _: () = assert!(size_of::<Lifetimes>() == 128, "two cache lines");
 
 const TEMPORARY: usize = CLASSES;
 
@@ -50,6 +55,8 @@ pub struct Lifetime {
     pub temporary: u64,
     /// Sum of the ages, KiB.
     pub ages: u64,
+    /// Bytes in the objects of the first class.
+    pub young_bytes: u64,
 }
 
 impl Lifetimes {
@@ -68,7 +75,14 @@ impl Lifetimes {
         if freed.is_temporary {
             add(&self.temporary, TEMPORARY);
         }
-        self.ages.store(self.ages.load(Ordering::Relaxed).wrapping_add(freed.age.into()), Ordering::Relaxed);
+        let add = |sum: &AtomicU64, amount: u64| {
+            sum.store(sum.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
+        };
+        if class == 0 {
+            add(&self.young_bytes, freed.size);
+        } else {
+            add(&self.ages, freed.age.into());
+        }
     }
 
     /// Counts a freed object, from any thread.
@@ -83,7 +97,11 @@ impl Lifetimes {
         if freed.is_temporary {
             add(&self.temporary, TEMPORARY);
         }
-        self.ages.fetch_add(freed.age.into(), Ordering::Relaxed);
+        if class == 0 {
+            self.young_bytes.fetch_add(freed.size, Ordering::Relaxed);
+        } else {
+            self.ages.fetch_add(freed.age.into(), Ordering::Relaxed);
+        }
     }
 
     #[cold]
@@ -108,6 +126,7 @@ impl Lifetimes {
             classes,
             temporary: whole(&self.temporary, TEMPORARY),
             ages: self.ages.load(Ordering::Relaxed),
+            young_bytes: self.young_bytes.load(Ordering::Relaxed),
         }
     }
 }

@@ -59,6 +59,17 @@ const _: () = assert!(size_of::<Entry>().is_multiple_of(UNIT) && align_of::<Entr
 
 const CATEGORY_BITS: u32 = 3;
 
+/// What a chain leads to.
+#[derive(Debug, Clone, Copy)]
+pub struct Leaf {
+    /// Calling context.
+    pub node: u32,
+    /// Category of the allocation.
+    pub category: u8,
+    /// Counter record of the two.
+    pub counted: Counted,
+}
+
 impl Entry {
     /// Calling context.
     pub fn node(&self) -> u32 {
@@ -225,16 +236,7 @@ impl Memo {
 
     /// Keeps a chain where [`Memo::find`] did not find it. `state`, `second` and the stack are as they were then
     /// (but `second` may have become known since).
-    pub fn insert(
-        &mut self,
-        Miss(key): Miss,
-        state: &State,
-        second: usize,
-        proof: Proof<'_>,
-        node: u32,
-        counted: Counted,
-        category: u8,
-    ) {
+    pub fn insert(&mut self, Miss(key): Miss, state: &State, second: usize, proof: Proof<'_>, leaf: Leaf) {
         if self.rest > 0 {
             self.rest -= 1;
             return;
@@ -248,7 +250,7 @@ impl Memo {
         }
         let start = self.pool.len();
         let second = if branch { 0 } else { second };
-        if !self.push_entry(key, state, second, proof, node << CATEGORY_BITS | u32::from(category), counted) {
+        if !self.push_entry(key, state, second, proof, leaf) {
             self.pool.truncate(start);
             return;
         }
@@ -257,15 +259,7 @@ impl Memo {
     }
 
     /// Appends an entry and those words that the entries on the way to it did not compare. False without memory.
-    fn push_entry(
-        &mut self,
-        key: Key,
-        state: &State,
-        second: usize,
-        proof: Proof<'_>,
-        node: u32,
-        counted: Counted,
-    ) -> bool {
+    fn push_entry(&mut self, key: Key, state: &State, second: usize, proof: Proof<'_>, leaf: Leaf) -> bool {
         let mut compared = Compared::default();
         let Some(bp_compared) = self.collect_compared(key, &mut compared) else { return false };
         let start = self.pool.len();
@@ -284,7 +278,8 @@ impl Memo {
         }
         let words = (self.pool.len() - start - ENTRY_UNITS - 1) as u32;
         let live = proof.live && !bp_compared;
-        let entry = Entry { key, counted, node, bp: state.bp, second, words, hits: 0, live };
+        let node = leaf.node << CATEGORY_BITS | u32::from(leaf.category);
+        let entry = Entry { key, counted: leaf.counted, node, bp: state.bp, second, words, hits: 0, live };
         // SAFETY: the units were appended for it.
         unsafe { self.entry(start as u32).write(entry) };
         true

@@ -11,6 +11,8 @@ pub struct Options {
     pub depth: AtomicU32,
     /// Contexts over all heaps at which chains are cut.
     pub contexts: AtomicU32,
+    /// Bytes of headroom that a thread takes and gives back at once, where there are several threads.
+    pub peak_batch: AtomicU32,
     /// Whether each thread has a record of its own.
     pub each_thread: AtomicBool,
     /// Whether each chain is compared with the reference unwinder's.
@@ -23,6 +25,7 @@ pub struct Options {
 pub static OPTIONS: Options = Options {
     depth: AtomicU32::new(0),
     contexts: AtomicU32::new(4_000_000),
+    peak_batch: AtomicU32::new(ledger::USUAL_BATCH),
     each_thread: AtomicBool::new(false),
     verify: AtomicBool::new(false),
     reference: AtomicBool::new(false),

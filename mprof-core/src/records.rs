@@ -145,6 +145,33 @@ struct Kept {
     bytes: Count,
 }
 
+/// Whether a thread is the first to come to a part in this epoch, of which `last` is the number. What the part holds
+/// is then to be put aside. (What others change meanwhile may be in it or not.)
+fn enters(last: &AtomicU64, epoch: Epoch) -> bool {
+    let (before, number) = (last.load(Ordering::Relaxed), epoch.number());
+    before < number && last.compare_exchange(before, number, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+}
+
+impl Remote {
+    /// Puts aside what it holds, if it has not in this epoch.
+    fn enter(&self, epoch: Epoch) {
+        if enters(&self.epoch, epoch) {
+            self.kept_frees.set(self.frees.get());
+            self.kept_freed_bytes.set(self.freed_bytes.get());
+        }
+    }
+
+    /// Objects and bytes freed at the peak.
+    fn at(&self, peak: &ledger::Peak) -> (u64, u64) {
+        match peak.epoch {
+            Some(epoch) if self.epoch.load(Ordering::Relaxed) == epoch.number() => {
+                (self.kept_frees.get(), self.kept_freed_bytes.get())
+            }
+            _ => (self.frees.get(), self.freed_bytes.get()),
+        }
+    }
+}
+
 /// Something beside each record of a chunk, made when the first of them needs it.
 struct Beside<T>([T; CHUNK]);
 
@@ -160,15 +187,26 @@ fn beside<T>(slot: &AtomicPtr<Beside<T>>) -> Option<&'static [T; CHUNK]>
 where
     Beside<T>: Zeroable,
 {
-    let mut parts = slot.load(Ordering::Acquire);
-    if parts.is_null() {
-        let fresh: *mut Beside<T> = new_zeroed()?;
-        parts = match slot.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => fresh,
-            Err(other) => other,
-        };
-    }
     // SAFETY: such parts are published whole and never freed.
+    match unsafe { slot.load(Ordering::Acquire).as_ref() } {
+        Some(parts) => Some(&parts.0),
+        None => make(slot),
+    }
+}
+
+/// Makes the parts beside a chunk's records, unless another thread just did; `None` without memory.
+#[cold]
+#[inline(never)]
+fn make<T>(slot: &AtomicPtr<Beside<T>>) -> Option<&'static [T; CHUNK]>
+where
+    Beside<T>: Zeroable,
+{
+    let fresh: *mut Beside<T> = new_zeroed()?;
+    let parts = match slot.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => fresh,
+        Err(other) => other,
+    };
+    // SAFETY: as above.
     Some(unsafe { &(*parts).0 })
 }
 
@@ -220,6 +258,20 @@ static COMMON_FIRST: AtomicU32 = AtomicU32::new(0);
 static COMMON: [Record; CHUNK] = [const {
     Record { allocs: Count::new(), bytes: Count::new(), frees: Count::new(), freed_bytes: Count::new() }
 }; CHUNK];
+
+/// For each of the records for events without a chain what it held at the peak, and the epoch that this is put aside
+/// for.
+static UNKNOWN_KEPT: [(Kept, AtomicU64); CATEGORIES] =
+    [const { (Kept { objects: Count::new(), bytes: Count::new() }, AtomicU64::new(0)) }; CATEGORIES];
+
+/// The record for events of a category without a chain puts aside what it holds, if it has not in this epoch.
+fn enter_unknown(category: usize, epoch: Epoch) {
+    let (record, (kept, last)) = (&COMMON[UNKNOWN + category], &UNKNOWN_KEPT[category]);
+    if enters(last, epoch) {
+        kept.objects.set(record.allocs().saturating_sub(record.frees.get()));
+        kept.bytes.set(record.bytes.get().saturating_sub(record.freed_bytes.get()));
+    }
+}
 
 /// The next chunk number; `None` when they have run out.
 fn issue_chunk() -> Option<u32> {
@@ -301,59 +353,53 @@ impl Chunk {
     /// Books a free that another thread than the owner's makes.
     #[inline(never)]
     pub fn free_remotely(&self, number: u32, freed: Freed, epoch: Epoch) {
-        let index = number as usize % CHUNK;
-        if let Some(lifetimes) = self.lifetimes(index) {
+        if let Some(lifetimes) = self.lifetimes(number as usize % CHUNK) {
             lifetimes.count_shared(freed);
         }
+        self.free_ageless(number, freed.size, epoch);
+    }
+
+    /// Books a free of an object whose age is not known, from any thread.
+    pub fn free_ageless(&self, number: u32, size: u64, epoch: Epoch) {
+        let index = number as usize % CHUNK;
         let Some(remotes) = beside(&self.remotes) else {
             // Without memory the owner's own counts are the only place left.
             self.records[index].frees.add_shared(1);
-            self.records[index].freed_bytes.add_shared(freed.size);
+            self.records[index].freed_bytes.add_shared(size);
             return;
         };
         let remote = &remotes[index];
-        let last = remote.epoch.load(Ordering::Relaxed);
-        let number = epoch.number();
-        if last != number
-            && remote.epoch.compare_exchange(last, number, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-        {
-            remote.kept_frees.set(remote.frees.get());
-            remote.kept_freed_bytes.set(remote.freed_bytes.get());
-        }
+        remote.enter(epoch);
         remote.frees.add_shared(1);
-        remote.freed_bytes.add_shared(freed.size);
+        remote.freed_bytes.add_shared(size);
     }
 
     /// What the records hold, for a dump: frees are read before allocations, so that no more is freed than was
-    /// allocated.
-    pub fn tallies<'a>(&'a self, peak: &'a ledger::Peak) -> impl Iterator<Item = Tally> + 'a {
+    /// allocated. `epoch`: the one that the owner has noticed last.
+    pub fn tallies<'a>(&'a self, peak: &'a ledger::Peak, epoch: Epoch) -> impl Iterator<Item = Tally> + 'a {
         let used = (self.used.load(Ordering::Acquire) as usize).min(CHUNK);
-        (0..used).map(move |index| self.tally(index, peak))
+        // In an owner that has not noticed the epoch, what was put aside is of an earlier one.
+        let mark = peak.epoch.filter(|now| *now == epoch).map(Epoch::mark);
+        (0..used).map(move |index| self.tally(index, peak, mark))
     }
 
-    fn tally(&self, index: usize, peak: &ledger::Peak) -> Tally {
+    fn tally(&self, index: usize, peak: &ledger::Peak, mark: Option<u16>) -> Tally {
         let remote = existing(&self.remotes, index);
         let record = &self.records[index];
         let mut tally = tally(record, remote);
         let context = self.contexts[index].load(Ordering::Relaxed);
         (tally.node, tally.category) = (context >> 4, context & 0xf);
-        let mut objects = record.allocs().saturating_sub(record.frees.get());
-        let mut bytes = record.bytes.get().saturating_sub(record.freed_bytes.get());
-        let mut remote_frees = remote.map_or((0, 0), |remote| (remote.frees.get(), remote.freed_bytes.get()));
-        if let Some(epoch) = peak.epoch {
-            if record.allocs.get() >> MARK_SHIFT == u64::from(epoch.mark())
-                && let Some(kept) = existing(&self.kept, index)
-            {
-                (objects, bytes) = (kept.objects.get(), kept.bytes.get());
-            }
-            if let Some(remote) =
-                remote.filter(|remote| remote.epoch.load(Ordering::Relaxed) == epoch.number())
-            {
-                remote_frees = (remote.kept_frees.get(), remote.kept_freed_bytes.get());
-            }
-        }
-        tally.peak_objects = objects.saturating_sub(remote_frees.0);
-        tally.peak_bytes = bytes.saturating_sub(remote_frees.1);
+        let is_aside = mark.is_some_and(|mark| record.allocs.get() >> MARK_SHIFT == u64::from(mark));
+        let (objects, bytes) = match existing(&self.kept, index).filter(|_| is_aside) {
+            Some(kept) => (kept.objects.get(), kept.bytes.get()),
+            None => (
+                record.allocs().saturating_sub(record.frees.get()),
+                record.bytes.get().saturating_sub(record.freed_bytes.get()),
+            ),
+        };
+        let (frees, freed_bytes) = remote.map_or((0, 0), |remote| remote.at(peak));
+        tally.peak_objects = objects.saturating_sub(frees);
+        tally.peak_bytes = bytes.saturating_sub(freed_bytes);
         tally
     }
 
@@ -406,24 +452,31 @@ fn tally(record: &Record, remote: Option<&Remote>) -> Tally {
     Tally { bytes, allocs, frees, freed_bytes, ..Tally::default() }
 }
 
-/// The records for events without a chain, by category.
-pub fn unknown_tallies() -> impl Iterator<Item = Tally> {
-    (0..CATEGORIES).map(|category| {
+/// The records for events without a chain, by category, for a dump.
+pub fn unknown_tallies(peak: &ledger::Peak) -> impl Iterator<Item = Tally> {
+    let epoch = peak.epoch;
+    (0..CATEGORIES).map(move |category| {
         let tally = tally(&COMMON[UNKNOWN + category], None);
-        let (peak_objects, peak_bytes) =
-            (tally.allocs.saturating_sub(tally.frees), tally.bytes.saturating_sub(tally.freed_bytes));
+        let (kept, last) = &UNKNOWN_KEPT[category];
+        let is_aside = epoch.is_some_and(|epoch| last.load(Ordering::Relaxed) == epoch.number());
+        let (peak_objects, peak_bytes) = if is_aside {
+            (kept.objects.get(), kept.bytes.get())
+        } else {
+            (tally.allocs.saturating_sub(tally.frees), tally.bytes.saturating_sub(tally.freed_bytes))
+        };
         Tally { category: category as u32, peak_objects, peak_bytes, ..tally }
     })
 }
 
-/// Books an allocation without a chain; returns its record's number.
+/// Books an allocation without a chain, in no thread's balance; returns its record's number.
 #[cold]
 pub fn allocate_unknown(category: u32, size: u64) -> u32 {
-    let index = UNKNOWN + (category as usize).min(CATEGORIES - 1);
-    let record = &COMMON[index];
+    let category = (category as usize).min(CATEGORIES - 1);
+    enter_unknown(category, ledger::book_allocation(size));
+    let record = &COMMON[UNKNOWN + category];
     record.allocs.add_shared(1);
     record.bytes.add_shared(size);
-    COMMON_FIRST.load(Ordering::Relaxed) + index as u32
+    COMMON_FIRST.load(Ordering::Relaxed) + (UNKNOWN + category) as u32
 }
 
 /// Who counts the objects of a record.
@@ -450,6 +503,10 @@ pub fn free_common(number: u32, size: u64) -> bool {
     let index = number.wrapping_sub(COMMON_FIRST.load(Ordering::Relaxed)) as usize;
     if number == UNRECORDED || index >= CHUNK {
         return false;
+    }
+    let epoch = ledger::book_free(size);
+    if let Some(category) = index.checked_sub(UNKNOWN).filter(|category| *category < CATEGORIES) {
+        enter_unknown(category, epoch);
     }
     COMMON[index].frees.add_shared(1);
     COMMON[index].freed_bytes.add_shared(size);
@@ -498,6 +555,8 @@ pub fn forget_all() {
             count.set(0);
         }
     }
+    UNKNOWN_KEPT.iter().for_each(|(_, epoch)| epoch.store(0, Ordering::Relaxed));
+    PEAK_LOST.store(false, Ordering::Relaxed);
     // Without a new number (they have run out) inherited objects of the old one count as this process's.
     if let Some(number) = issue_chunk() {
         COMMON_FIRST.store(number << CHUNK_BITS, Ordering::Relaxed);

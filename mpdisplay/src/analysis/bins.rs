@@ -1,41 +1,59 @@
 //! The bin table: allocations by size (paper, section 2.3).
 
-use super::tally::Usage;
+use super::number::{Change, Number};
+use super::tally::{State, Usage};
 use super::text::printable;
 use mprof_format::model::Profile;
 use std::collections::BTreeMap;
 
 /// Allocations of one size.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct BinRow {
+pub struct BinRow<N = u64> {
     /// Size in bytes; `None` for all sizes over 1024.
     pub size: Option<u64>,
     /// How much.
-    pub usage: Usage,
+    pub usage: Usage<N>,
     /// User types of that size by name, those from system headers last.
     pub types: Vec<String>,
 }
 
 /// The bin table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Bins {
+pub struct Bins<N = u64> {
     /// Sizes up to 1024 in which memory was allocated, by rising size.
-    pub rows: Vec<BinRow>,
+    pub rows: Vec<BinRow<N>>,
     /// All larger sizes together, also where there are none.
-    pub larger: BinRow,
+    pub larger: BinRow<N>,
     /// Everything.
-    pub total: Usage,
+    pub total: Usage<N>,
 }
 
 impl Bins {
     /// Sums the bins of the profiles.
-    pub fn new<'p>(profiles: impl IntoIterator<Item = &'p Profile>) -> Bins {
-        let mut sizes: BTreeMap<u64, Usage> = BTreeMap::new();
+    pub fn new<'p>(profiles: impl IntoIterator<Item = &'p Profile>) -> Self {
+        Bins::of(profiles.into_iter().map(|profile| (profile, |usage| usage)))
+    }
+}
+
+impl Bins<Change> {
+    /// Compares the bins of two groups of profiles.
+    pub fn comparing(before: &[&Profile], after: &[&Profile]) -> Self {
+        let states = [(State::Before, before), (State::After, after)];
+        Bins::of(states.into_iter().flat_map(|(state, profiles)| {
+            profiles.iter().map(move |&profile| (profile, move |usage| Usage::of(state, usage)))
+        }))
+    }
+}
+
+impl<N: Number> Bins<N> {
+    /// Sums the bins of the profiles, each as the function beside it sees them.
+    fn of<'p>(profiles: impl IntoIterator<Item = (&'p Profile, impl Fn(Usage) -> Usage<N>)>) -> Self {
+        let mut sizes: BTreeMap<u64, Usage<N>> = BTreeMap::new();
         let mut types: BTreeMap<u64, BTreeMap<String, bool>> = BTreeMap::new();
         let mut bins = Bins::default();
-        for profile in profiles {
+        for (profile, seen) in profiles {
             for bin in &profile.bins {
-                let usage = Usage::from(bin);
+                let usage = seen(Usage::from(bin));
                 bins.total += usage;
                 match bin.size {
                     Some(size) => *sizes.entry(size).or_default() += usage,
@@ -48,7 +66,7 @@ impl Bins {
                 *system &= found.system;
             }
         }
-        sizes.retain(|_, usage| usage.allocs > 0);
+        sizes.retain(|_, usage| usage.allocs.is_some());
         let row = |(size, usage)| {
             let types = types.remove(&size).map(in_order).unwrap_or_default();
             BinRow { size: Some(size), usage, types }

@@ -3,39 +3,40 @@
 //! A function, or a call from one function to another, may be on a chain several times (recursion). One walk
 //! over the tree credits only the outermost time: what is below it is already counted there.
 
+use super::number::Number;
 use super::tally::Tally;
 use super::tree::{Node, Tree};
 use std::collections::HashMap;
 
 /// What was allocated over calls from one function to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Edge {
+pub struct Edge<N = u64> {
     /// Function that called.
     pub caller: u32,
     /// Function that was called; never the caller itself.
     pub callee: u32,
     /// Allocations whose chain has such a call.
-    pub tally: Tally,
+    pub tally: Tally<N>,
 }
 
 /// Sums over functions and the calls between them.
 #[derive(Debug, Clone, Default)]
-pub struct Flow {
+pub struct Flow<N = u64> {
     /// By function: allocations whose chain has it.
-    pub inclusive: Vec<Tally>,
+    pub inclusive: Vec<Tally<N>>,
     /// By function: allocations whose chain has a call to it from another function.
-    pub entering: Vec<Tally>,
+    pub entering: Vec<Tally<N>>,
     /// By function: allocations whose chain has a call from it to another function.
-    pub leaving: Vec<Tally>,
+    pub leaving: Vec<Tally<N>>,
     /// By function: allocations (objects) whose chain has it calling itself.
-    pub recurring: Vec<u64>,
+    pub recurring: Vec<N>,
     /// Calls between functions, in the order of their appearance in the tree.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<Edge<N>>,
 }
 
-impl Flow {
+impl<N: Number> Flow<N> {
     /// Sums over the tree, whose subtrees hold `tallies`.
-    pub fn new(tree: &Tree, tallies: &[Tally]) -> Flow {
+    pub fn new(tree: &Tree<N>, tallies: &[Tally<N>]) -> Self {
         let functions = tree.functions.len();
         let (edges, edge_of) = edges(tree);
         let none = || vec![Tally::default(); functions];
@@ -43,7 +44,7 @@ impl Flow {
             inclusive: none(),
             entering: none(),
             leaving: none(),
-            recurring: vec![0; functions],
+            recurring: vec![N::default(); functions],
             edges,
         };
         let marks = Marks::new(functions, flow.edges.len());
@@ -57,9 +58,9 @@ impl Flow {
 const NO_EDGE: u32 = u32::MAX;
 
 /// The different edges, without sums, and for each node the one that leads to it.
-fn edges(tree: &Tree) -> (Vec<Edge>, Vec<u32>) {
+fn edges<N: Number>(tree: &Tree<N>) -> (Vec<Edge<N>>, Vec<u32>) {
     let mut known: HashMap<(u32, u32), u32> = HashMap::with_capacity(tree.nodes.len());
-    let mut edges: Vec<Edge> = Vec::new();
+    let mut edges: Vec<Edge<N>> = Vec::new();
     let mut edge_to = |node: &Node| {
         let callee = node.function;
         match node.parent.map(|parent| tree.nodes[parent as usize].function) {
@@ -97,16 +98,16 @@ fn first(marks: &mut [u32], index: u32) -> bool {
     *mark == 1
 }
 
-struct Walk<'a> {
-    tree: &'a Tree,
-    tallies: &'a [Tally],
+struct Walk<'a, N> {
+    tree: &'a Tree<N>,
+    tallies: &'a [Tally<N>],
     /// By node.
     edge_of: Vec<u32>,
-    flow: Flow,
+    flow: Flow<N>,
     marks: Marks,
 }
 
-impl Walk<'_> {
+impl<N: Number> Walk<'_, N> {
     /// Visits all nodes, callers before callees, with the marks of exactly their chain set.
     fn run(&mut self) {
         const NONE: u32 = u32::MAX;
@@ -156,8 +157,7 @@ impl Walk<'_> {
                 flow.leaving[caller as usize] += *tally;
             }
         } else if parent.is_some() && first(&mut marks.recurring, function) {
-            let recurring = &mut flow.recurring[function as usize];
-            *recurring = recurring.saturating_add(tally.usage.allocs);
+            flow.recurring[function as usize].add(tally.usage.allocs);
         }
     }
 

@@ -16,6 +16,10 @@ pub enum FunctionKind {
     Unknown,
     /// Callers that were left out at recording: `...`.
     Truncated,
+    /// A module, where those stand for their functions.
+    Module,
+    /// What is left of chains whose functions are all hidden.
+    Hidden,
 }
 
 /// How a path shows callers that could not be found out.

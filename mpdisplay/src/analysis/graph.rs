@@ -8,6 +8,7 @@
 use super::cycles::components;
 use super::direct::own_tallies;
 use super::flow::Flow;
+use super::number::Number;
 use super::tally::{Tally, Usage};
 use super::tree::{Node, Tree};
 use std::cmp::Reverse;
@@ -34,85 +35,85 @@ pub enum Subject {
 
 /// A caller or a callee of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line {
+pub struct Line<N = u64> {
     /// The other function's id.
     pub function: u32,
     /// What was allocated over this call.
-    pub tally: Tally,
+    pub tally: Tally<N>,
     /// For an ancestor: objects allocated over all calls that leave it. For a descendent: over all calls that
     /// enter it. Each object once.
-    pub of_allocs: u64,
+    pub of_allocs: N,
     /// Both are members of one cycle of a merged graph: bytes mean nothing here.
     pub within_cycle: bool,
 }
 
 /// The callers or the callees of an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Lines {
+pub struct Lines<N = u64> {
     /// By falling bytes, those within a cycle last.
-    pub lines: Vec<Line>,
+    pub lines: Vec<Line<N>>,
     /// Allocations over any of the lines, each once; lines within a cycle left out.
-    pub all: Tally,
+    pub all: Tally<N>,
     /// What the lines' percentages are of, bytes.
-    pub whole: u64,
+    pub whole: N,
 }
 
 /// One entry of the graph: a function or a cycle with its callers and callees.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct Entry<N = u64> {
     /// What it is about.
     pub subject: Subject,
     /// Allocated in it and its descendents. For a member of a cycle: in itself and over its calls out of the
     /// cycle, so that the members add up to the cycle.
-    pub total: Tally,
+    pub total: Tally<N>,
     /// Allocated in it directly.
-    pub own: Tally,
+    pub own: Tally<N>,
     /// Allocations whose chain has it: as `total`, but for a member of a cycle.
-    pub through: Usage,
+    pub through: Usage<N>,
     /// Objects that were allocated over calls to it from others.
-    pub called: u64,
+    pub called: N,
     /// Objects whose chain has it calling itself.
-    pub recurring: u64,
+    pub recurring: N,
     /// Its callers.
-    pub ancestors: Lines,
+    pub ancestors: Lines<N>,
     /// Its callees.
-    pub descendents: Lines,
+    pub descendents: Lines<N>,
 }
 
 /// Functions that call each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cycle {
+pub struct Cycle<N = u64> {
     /// Members with what each allocated itself, by falling bytes.
-    pub members: Vec<(u32, Tally)>,
+    pub members: Vec<(u32, Tally<N>)>,
     /// Index of its entry.
     pub entry: u32,
 }
 
 /// The call graph.
 #[derive(Debug, Clone, Default)]
-pub struct Graph {
+pub struct Graph<N = u64> {
     /// By falling bytes of `total`, then by name. The position is the index that the table shows.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<Entry<N>>,
     /// Cycles, in the order of their entries: the first is `<cycle 1>`.
-    pub cycles: Vec<Cycle>,
+    pub cycles: Vec<Cycle<N>>,
     /// By function: the index of its entry.
     entry_of: Vec<Option<u32>>,
     /// By function: the index of its cycle.
     cycle_of: Vec<Option<u32>>,
 }
 
-impl Graph {
+impl<N: Number> Graph<N> {
     /// Makes the graph of a tree.
-    pub fn new(tree: &Tree, kind: GraphKind) -> Graph {
+    pub fn new(tree: &Tree<N>, kind: GraphKind) -> Self {
         let parts = Parts::new(tree, kind);
         let functions = 0..tree.functions.len() as u32;
-        let on_a_chain = |&function: &u32| parts.flow.inclusive[function as usize].usage.allocs > 0;
-        let mut entries: Vec<Entry> =
+        let on_a_chain = |&function: &u32| parts.flow.inclusive[function as usize].usage.allocs.is_some();
+        let mut entries: Vec<Entry<N>> =
             functions.filter(on_a_chain).map(|function| parts.function_entry(function)).collect();
         let cycles = 0..parts.members.len() as u32;
         entries.extend(cycles.map(|cycle| parts.cycle_entry(cycle)));
         entries.sort_by_cached_key(|entry| {
-            let bytes = Reverse(entry.total.usage.bytes);
+            let bytes = Reverse(entry.total.usage.bytes.weight());
             match entry.subject {
                 Subject::Function(function) => (bytes, parts.name(function), ""),
                 // A cycle is called by the number that it is about to get: its members tell it apart.
@@ -134,18 +135,18 @@ impl Graph {
 }
 
 /// What entries are made of.
-struct Parts<'t> {
-    tree: &'t Tree,
+struct Parts<'t, N> {
+    tree: &'t Tree<N>,
     /// By function.
-    own: Vec<Tally>,
+    own: Vec<Tally<N>>,
     /// Between functions.
-    flow: Flow,
+    flow: Flow<N>,
     /// By function: its cycle.
     cycle_of: Vec<Option<u32>>,
     /// By cycle: its members.
     members: Vec<Vec<u32>>,
     /// By cycle: its sums.
-    merged: Vec<CycleFlow>,
+    merged: Vec<CycleFlow<N>>,
     /// By function: edges of `flow` that lead to it.
     incoming: Vec<Vec<u32>>,
     /// By function: edges of `flow` that lead from it.
@@ -154,25 +155,25 @@ struct Parts<'t> {
 
 /// Sums of a cycle, each allocation counted once.
 #[derive(Debug, Clone, Copy, Default)]
-struct CycleFlow {
+struct CycleFlow<N> {
     /// Allocations whose chain has a member.
-    inclusive: Tally,
+    inclusive: Tally<N>,
     /// Allocations whose chain comes to the cycle from outside.
-    entering: Tally,
+    entering: Tally<N>,
     /// Allocations whose chain leaves the cycle.
-    leaving: Tally,
+    leaving: Tally<N>,
     /// Objects whose chain has a call from a member to a member.
-    recurring: u64,
+    recurring: N,
 }
 
-impl<'t> Parts<'t> {
-    fn new(tree: &'t Tree, kind: GraphKind) -> Self {
+impl<'t, N: Number> Parts<'t, N> {
+    fn new(tree: &'t Tree<N>, kind: GraphKind) -> Self {
         let count = tree.functions.len();
         let tallies = tree.subtree_tallies();
         let flow = Flow::new(tree, &tallies);
         let (mut incoming, mut outgoing) = (vec![Vec::new(); count], vec![Vec::new(); count]);
         for (id, edge) in (0..).zip(&flow.edges) {
-            if edge.tally.usage.allocs > 0 {
+            if edge.tally.usage.allocs.is_some() {
                 incoming[edge.callee as usize].push(id);
                 outgoing[edge.caller as usize].push(id);
             }
@@ -213,7 +214,7 @@ impl<'t> Parts<'t> {
 
     /// A chain comes into a cycle and leaves it at most once, so the functions that it has of a cycle stand side
     /// by side: the first of them, the second and what follows the last each count the chain once.
-    fn sum_cycles(&mut self, tallies: &[Tally]) {
+    fn sum_cycles(&mut self, tallies: &[Tally<N>]) {
         self.merged = vec![CycleFlow::default(); self.members.len()];
         if self.members.is_empty() {
             return;
@@ -235,8 +236,7 @@ impl<'t> Parts<'t> {
             if let (Some(cycle), true, Some(parent)) = (cycle, cycle == outer, parent) {
                 let before = parent.parent.and_then(|before| cycle_of(&self.tree.nodes[before as usize]));
                 if before != Some(cycle) {
-                    let recurring = &mut self.merged[cycle as usize].recurring;
-                    *recurring = recurring.saturating_add(tally.usage.allocs);
+                    self.merged[cycle as usize].recurring.add(tally.usage.allocs);
                 }
             }
         }
@@ -250,7 +250,7 @@ impl<'t> Parts<'t> {
         self.members[cycle as usize].iter().map(|&member| self.name(member)).min().unwrap_or_default()
     }
 
-    fn function_entry(&self, function: u32) -> Entry {
+    fn function_entry(&self, function: u32) -> Entry<N> {
         let id = function as usize;
         let callers = self.incoming[id].iter().map(|&edge| {
             let edge = &self.flow.edges[edge as usize];
@@ -285,12 +285,12 @@ impl<'t> Parts<'t> {
         Entry { subject, total, own, through, called, recurring, ancestors, descendents }
     }
 
-    fn cycle_entry(&self, cycle: u32) -> Entry {
+    fn cycle_entry(&self, cycle: u32) -> Entry<N> {
         let members = &self.members[cycle as usize];
         let CycleFlow { inclusive: total, entering, leaving, recurring } = self.merged[cycle as usize];
         let mut own = Tally::default();
         // A chain goes into a cycle and out of it at most once, so calls of different members add up.
-        let (mut callers, mut callees) = (BTreeMap::<u32, Tally>::new(), BTreeMap::<u32, Tally>::new());
+        let (mut callers, mut callees) = (BTreeMap::<u32, Tally<N>>::new(), BTreeMap::<u32, Tally<N>>::new());
         for &member in members {
             own += self.own[member as usize];
             for &edge in &self.incoming[member as usize] {
@@ -303,7 +303,7 @@ impl<'t> Parts<'t> {
             }
         }
         let outside = |function: &u32| self.cycle_of[*function as usize] != Some(cycle);
-        let lines = |others: BTreeMap<u32, Tally>, of: &[Tally]| {
+        let lines = |others: BTreeMap<u32, Tally<N>>, of: &[Tally<N>]| {
             let others = others.into_iter().filter(|(function, _)| outside(function));
             others.map(|(function, tally)| self.line(function, members[0], tally, of)).collect()
         };
@@ -320,15 +320,15 @@ impl<'t> Parts<'t> {
     }
 
     /// The line of `function` in the entry of `subject`; `of` has the sums that its allocations are part of.
-    fn line(&self, function: u32, subject: u32, tally: Tally, of: &[Tally]) -> Line {
+    fn line(&self, function: u32, subject: u32, tally: Tally<N>, of: &[Tally<N>]) -> Line<N> {
         let cycle = self.cycle_of[function as usize];
         let within_cycle = cycle.is_some() && cycle == self.cycle_of[subject as usize];
         Line { function, tally, of_allocs: of[function as usize].usage.allocs, within_cycle }
     }
 
-    fn lines(&self, mut lines: Vec<Line>, all: Tally, whole: u64) -> Lines {
-        let rank = |line: &Line| {
-            let bytes = if line.within_cycle { 0 } else { line.tally.usage.bytes };
+    fn lines(&self, mut lines: Vec<Line<N>>, all: Tally<N>, whole: N) -> Lines<N> {
+        let rank = |line: &Line<N>| {
+            let bytes = if line.within_cycle { 0 } else { line.tally.usage.bytes.weight() };
             (line.within_cycle, Reverse(bytes))
         };
         lines.sort_by(|a, b| {
@@ -338,19 +338,20 @@ impl<'t> Parts<'t> {
     }
 
     /// Numbers the entries and, in their order, the cycles.
-    fn into_graph(self, mut entries: Vec<Entry>) -> Graph {
+    fn into_graph(self, mut entries: Vec<Entry<N>>) -> Graph<N> {
         let mut entry_of = vec![None; self.tree.functions.len()];
         let mut numbers = vec![0; self.members.len()];
-        let mut cycles: Vec<Cycle> = Vec::new();
+        let mut cycles: Vec<Cycle<N>> = Vec::new();
         for (index, entry) in (0..).zip(&mut entries) {
             match &mut entry.subject {
                 Subject::Function(function) => entry_of[*function as usize] = Some(index),
                 Subject::Cycle(cycle) => {
-                    let mut members: Vec<(u32, Tally)> = self.members[*cycle as usize]
+                    let mut members: Vec<(u32, Tally<N>)> = self.members[*cycle as usize]
                         .iter()
                         .map(|&member| (member, self.own[member as usize]))
                         .collect();
-                    members.sort_by_key(|(member, own)| (Reverse(own.usage.bytes), self.name(*member)));
+                    members
+                        .sort_by_key(|(member, own)| (Reverse(own.usage.bytes.weight()), self.name(*member)));
                     numbers[*cycle as usize] = cycles.len() as u32;
                     *cycle = cycles.len() as u32;
                     cycles.push(Cycle { members, entry: index });
@@ -363,7 +364,7 @@ impl<'t> Parts<'t> {
 }
 
 /// The sum of the lines that are not within a cycle.
-fn sum_outside(lines: &[Line]) -> Tally {
+fn sum_outside<N: Number>(lines: &[Line<N>]) -> Tally<N> {
     let mut sum = Tally::default();
     lines.iter().filter(|line| !line.within_cycle).for_each(|line| sum += line.tally);
     sum

@@ -1,6 +1,7 @@
 //! The leak table: kept objects by the last callers of their call chains (paper, section 2.2).
 
 use super::functions::{Function, FunctionKind, TRUNCATED, UNKNOWN};
+use super::number::Number;
 use super::tally::Usage;
 use super::text::base_name;
 use super::tree::{Node, Site, Tree};
@@ -75,9 +76,9 @@ impl fmt::Display for Path {
 
 /// One path with kept objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LeakRow {
+pub struct LeakRow<N = u64> {
     /// What was allocated over the path, freed objects included.
-    pub usage: Usage,
+    pub usage: Usage<N>,
     /// How it compares with an earlier run.
     pub since: Since,
     /// A node whose chain ends in the path; see [`Leaks::path`].
@@ -112,11 +113,11 @@ impl LeakRow {
 
 /// Kept objects that are no rows of the table, and why not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SuppressedLeaks {
+pub struct SuppressedLeaks<N = u64> {
     /// The suppression.
     pub label: Label,
     /// What was allocated over the chains that it matches.
-    pub usage: Usage,
+    pub usage: Usage<N>,
 }
 
 /// Rows that an earlier run had already.
@@ -130,31 +131,31 @@ pub struct Known {
 
 /// The leak table: one row for each different shown path, in no particular order.
 #[derive(Debug)]
-pub struct Leaks<'t> {
-    tree: &'t Tree,
+pub struct Leaks<'t, N = u64> {
+    tree: &'t Tree<N>,
     options: PathOptions,
     /// Paths with kept objects, those that are suppressed not counted.
-    pub rows: Vec<LeakRow>,
+    pub rows: Vec<LeakRow<N>>,
     /// What is suppressed: by falling kept bytes, then by label.
-    pub suppressed: Vec<SuppressedLeaks>,
+    pub suppressed: Vec<SuppressedLeaks<N>>,
     /// What is not new, where there is an earlier run to compare with.
     pub known: Option<Known>,
     /// Everything that was allocated.
-    pub total: Usage,
+    pub total: Usage<N>,
 }
 
-impl<'t> Leaks<'t> {
+impl<'t, N: Number> Leaks<'t, N> {
     /// Gathers the paths. Takes time in proportion to the tree, times the logarithm of the depth.
-    pub fn new(tree: &'t Tree, options: PathOptions) -> Self {
+    pub fn new(tree: &'t Tree<N>, options: PathOptions) -> Self {
         Leaks::beyond(tree, options, &Suppressed::default())
     }
 
     /// The same for the chains that are not suppressed.
-    pub fn beyond(tree: &'t Tree, options: PathOptions, suppressed: &Suppressed) -> Self {
+    pub fn beyond(tree: &'t Tree<N>, options: PathOptions, suppressed: &Suppressed) -> Self {
         let keys = path_keys(tree, options);
         let mut row_of: HashMap<(u32, Beginning), usize> = HashMap::new();
-        let mut rows: Vec<LeakRow> = Vec::new();
-        let mut hidden: BTreeMap<usize, Usage> = BTreeMap::new();
+        let mut rows: Vec<LeakRow<N>> = Vec::new();
+        let mut hidden: BTreeMap<usize, Usage<N>> = BTreeMap::new();
         let mut total = Usage::default();
         for count in &tree.counts {
             total += count.usage;
@@ -170,17 +171,58 @@ impl<'t> Leaks<'t> {
             }
             rows[row].usage += count.usage;
         }
-        rows.retain(|row| row.usage.kept() > 0);
+        rows.retain(|row| row.usage.kept().is_some());
         let hidden = hidden.into_iter();
-        let mut hidden: Vec<SuppressedLeaks> = hidden
+        let mut hidden: Vec<SuppressedLeaks<N>> = hidden
             .map(|(rule, usage)| SuppressedLeaks { label: suppressed.label(rule).clone(), usage })
             .collect();
         hidden.sort_by(|a, b| {
-            b.usage.kept_bytes().cmp(&a.usage.kept_bytes()).then_with(|| a.label.cmp(&b.label))
+            b.usage
+                .kept_bytes()
+                .weight()
+                .cmp(&a.usage.kept_bytes().weight())
+                .then_with(|| a.label.cmp(&b.label))
         });
         Leaks { tree, options, rows, suppressed: hidden, known: None, total }
     }
 
+    /// The functions of a row's whole chain, innermost first, with the places of their calls. Where several chains
+    /// end in the path, one of them.
+    pub fn chain(&self, row: &LeakRow<N>) -> impl Iterator<Item = (&'t Function, Site)> {
+        let tree = self.tree;
+        ancestors(tree, row.node).map(move |node| (&tree.functions[node.function], node.site))
+    }
+
+    /// Callers that the path of a row shows.
+    pub fn shown_callers(&self, row: &LeakRow<N>) -> usize {
+        reach(self.tree, row.node, self.options.depth).0
+    }
+
+    /// The path of a source file that a [`Site`] names.
+    pub fn file(&self, file: u32) -> &'t str {
+        &self.tree.files[file as usize]
+    }
+
+    /// The shown path of a row.
+    pub fn path(&self, row: &LeakRow<N>) -> Path {
+        let (_, beginning) = reach(self.tree, row.node, self.options.depth);
+        let callers = self.callers(row).map(|(_, node)| label(self.tree, node, self.options));
+        let mut callers: Vec<String> = callers.collect();
+        callers.reverse();
+        Path { beginning, callers }
+    }
+
+    /// The callers that the path of a row shows, innermost first, with their node ids. Where several chains end in
+    /// the path, those of one of them.
+    pub fn callers(&self, row: &LeakRow<N>) -> impl Iterator<Item = (u32, &'t Node)> {
+        let nodes = &self.tree.nodes;
+        let (reach, _) = reach(self.tree, row.node, self.options.depth);
+        let outwards = std::iter::successors(Some(row.node), |&node| nodes[node as usize].parent);
+        outwards.take(reach).map(|node| (node, &nodes[node as usize]))
+    }
+}
+
+impl Leaks<'_> {
     /// Takes out the rows that `before`, the same table of an earlier run, has with at least as many kept objects
     /// and bytes, and notes at the others what is new. Paths are the same if they are shown the same.
     pub fn compare(&mut self, before: &Leaks<'_>) {
@@ -214,45 +256,17 @@ impl<'t> Leaks<'t> {
         });
         rows
     }
-
-    /// The functions of a row's whole chain, innermost first, with the places of their calls. Where several chains
-    /// end in the path, one of them.
-    pub fn chain(&self, row: &LeakRow) -> impl Iterator<Item = (&'t Function, Site)> {
-        let tree = self.tree;
-        ancestors(tree, row.node).map(move |node| (&tree.functions[node.function], node.site))
-    }
-
-    /// Callers that the path of a row shows.
-    pub fn shown_callers(&self, row: &LeakRow) -> usize {
-        reach(self.tree, row.node, self.options.depth).0
-    }
-
-    /// The path of a source file that a [`Site`] names.
-    pub fn file(&self, file: u32) -> &'t str {
-        &self.tree.files[file as usize]
-    }
-
-    /// The shown path of a row.
-    pub fn path(&self, row: &LeakRow) -> Path {
-        let (reach, beginning) = reach(self.tree, row.node, self.options.depth);
-        let mut callers: Vec<String> = ancestors(self.tree, row.node)
-            .take(reach)
-            .map(|node| label(self.tree, node, self.options))
-            .collect();
-        callers.reverse();
-        Path { beginning, callers }
-    }
 }
 
 /// A node and its callers, innermost first.
-fn ancestors(tree: &Tree, node: u32) -> impl Iterator<Item = &Node> {
+fn ancestors<N>(tree: &Tree<N>, node: u32) -> impl Iterator<Item = &Node> {
     std::iter::successors(Some(&tree.nodes[node as usize]), |node| {
         node.parent.map(|parent| &tree.nodes[parent as usize])
     })
 }
 
 /// How many callers the path to `node` shows, and how it begins.
-fn reach(tree: &Tree, node: u32, depth: Depth) -> (usize, Beginning) {
+fn reach<N>(tree: &Tree<N>, node: u32, depth: Depth) -> (usize, Beginning) {
     let limit = match depth {
         Depth::Last(limit) => limit.max(1) as usize,
         Depth::All => usize::MAX,
@@ -272,7 +286,7 @@ fn reach(tree: &Tree, node: u32, depth: Depth) -> (usize, Beginning) {
 }
 
 /// The beginning that an outermost node stands for, where it stands for callers that are not there.
-fn open_end(tree: &Tree, node: &Node) -> Option<Beginning> {
+fn open_end<N>(tree: &Tree<N>, node: &Node) -> Option<Beginning> {
     match tree.functions[node.function].kind {
         FunctionKind::Unknown => Some(Beginning::Unknown),
         FunctionKind::Truncated => Some(Beginning::Cut),
@@ -281,7 +295,7 @@ fn open_end(tree: &Tree, node: &Node) -> Option<Beginning> {
 }
 
 /// A caller as a path shows it.
-fn label(tree: &Tree, node: &Node, options: PathOptions) -> String {
+fn label<N>(tree: &Tree<N>, node: &Node, options: PathOptions) -> String {
     let function = &tree.functions[node.function];
     let Site { offset, file, line } = node.site;
     let mut text = function.name.clone();
@@ -298,7 +312,7 @@ fn label(tree: &Tree, node: &Node, options: PathOptions) -> String {
 }
 
 /// For each node a key that is the same for two nodes exactly if their shown paths are.
-fn path_keys(tree: &Tree, options: PathOptions) -> Vec<(u32, Beginning)> {
+fn path_keys<N>(tree: &Tree<N>, options: PathOptions) -> Vec<(u32, Beginning)> {
     let labels = label_ids(tree, options);
     let levels = levels(tree);
     let deepest = levels.iter().copied().max().unwrap_or(0);
@@ -316,7 +330,7 @@ fn path_keys(tree: &Tree, options: PathOptions) -> Vec<(u32, Beginning)> {
 }
 
 /// Ids of the labels, from 1; 0 for an outermost node that stands for callers that are not there.
-fn label_ids(tree: &Tree, options: PathOptions) -> Vec<u32> {
+fn label_ids<N>(tree: &Tree<N>, options: PathOptions) -> Vec<u32> {
     let mut by_function: Vec<Option<u32>> = vec![None; tree.functions.len()];
     let mut by_site: HashMap<(u32, Site), u32> = HashMap::new();
     let mut by_text: HashMap<String, u32> = HashMap::new();
@@ -337,7 +351,7 @@ fn label_ids(tree: &Tree, options: PathOptions) -> Vec<u32> {
 }
 
 /// Callers in the chain of each node, itself included, missing ones not.
-fn levels(tree: &Tree) -> Vec<u32> {
+fn levels<N>(tree: &Tree<N>) -> Vec<u32> {
     let mut levels: Vec<u32> = Vec::with_capacity(tree.nodes.len());
     for node in &tree.nodes {
         levels.push(match node.parent {
@@ -349,7 +363,7 @@ fn levels(tree: &Tree) -> Vec<u32> {
 }
 
 /// How the whole chain of each node begins.
-fn beginnings(tree: &Tree) -> Vec<Beginning> {
+fn beginnings<N>(tree: &Tree<N>) -> Vec<Beginning> {
     let mut beginnings: Vec<Beginning> = Vec::with_capacity(tree.nodes.len());
     for node in &tree.nodes {
         beginnings.push(match node.parent {
@@ -375,7 +389,7 @@ impl Pairs {
 }
 
 /// Numbers the whole chains of labels.
-fn all_labels(tree: &Tree, labels: &[u32]) -> Vec<u32> {
+fn all_labels<N>(tree: &Tree<N>, labels: &[u32]) -> Vec<u32> {
     let mut pairs = Pairs::with_room_for(labels.len());
     let mut numbers: Vec<u32> = Vec::with_capacity(labels.len());
     for (node, &label) in tree.nodes.iter().zip(labels) {
@@ -389,7 +403,7 @@ fn all_labels(tree: &Tree, labels: &[u32]) -> Vec<u32> {
 /// Numbers the chains of the last `limit` labels by prefix doubling: the number of 2^k labels comes from the
 /// numbers of two halves, and `limit` is a sum of powers of two. So the time does not grow with the depth but
 /// with its logarithm.
-fn last_labels(tree: &Tree, labels: &[u32], limit: u32) -> Vec<u32> {
+fn last_labels<N>(tree: &Tree<N>, labels: &[u32], limit: u32) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let count = labels.len();
     let mut numbers = labels.to_vec();

@@ -1,16 +1,23 @@
 //! From profiles to what the tables say: data only, no drawing.
 
 pub mod bins;
+pub mod chains;
 pub mod cycles;
 pub mod direct;
 pub mod flow;
 pub mod functions;
+pub mod glob;
 pub mod graph;
 pub mod leaks;
+pub mod modules;
 mod names;
+pub mod number;
+pub mod part;
+pub mod pattern;
 pub mod share;
 mod start;
 pub mod tally;
 pub mod text;
+pub mod threads;
 pub mod totals;
 pub mod tree;

@@ -20,6 +20,7 @@ const INLINED_PER_PROFILE: usize = 1 << 28;
 pub(super) struct Step {
     pub(super) function: u32,
     pub(super) site: Site,
+    pub(super) module: Option<u32>,
     pub(super) role: Role,
 }
 
@@ -50,8 +51,11 @@ impl Strings {
 pub(super) struct Names {
     pub(super) functions: Functions,
     pub(super) files: Strings,
+    pub(super) modules: Strings,
     /// The current profile's modules by whole path.
-    modules: Vec<String>,
+    module_paths: Vec<String>,
+    /// The current profile's modules: our ids.
+    known_modules: Vec<u32>,
     /// The current profile's functions, as far as met: our id and role.
     known_functions: Vec<Option<(u32, Role)>>,
     /// The current profile's files, as far as met.
@@ -67,7 +71,8 @@ impl Names {
     /// Turns to a profile.
     pub(super) fn begin(&mut self, profile: &Profile) {
         let names = profile.names.as_ref();
-        self.modules = profile.modules.iter().map(|module| printable(&module.path)).collect();
+        self.module_paths = profile.modules.iter().map(|module| printable(&module.path)).collect();
+        self.known_modules = self.module_paths.iter().map(|path| self.modules.intern(path.clone())).collect();
         self.known_functions = vec![None; names.map_or(0, |names| names.functions.len())];
         self.known_files = vec![None; names.map_or(0, |names| names.files.len())];
         self.known_frames.clear();
@@ -100,18 +105,22 @@ impl Names {
     /// Puts the functions of a frame that was not met before into `cached`: at least one.
     fn resolve(&mut self, profile: &Profile, frame: Frame) {
         let begin = self.cached.len();
+        let module = match frame {
+            Frame::Code { module, .. } => self.known_modules.get(module as usize).copied(),
+            _ => None,
+        };
         if let Some(names) = &profile.names
             && let Some(site) = names.sites.get(&frame)
         {
             for source in site.frames.iter().rev() {
                 if let Some(step) = self.named(names, source) {
-                    self.cached.push(step);
+                    self.cached.push(Step { module, ..step });
                 }
             }
         }
         if self.cached.len() == begin {
             let step = self.unnamed(frame);
-            self.cached.push(step);
+            self.cached.push(Step { module, ..step });
         }
     }
 
@@ -120,7 +129,7 @@ impl Names {
         let (function, role) = self.function(names, source.function)?;
         let file = source.file.map(|file| self.file(names, file));
         let site = Site { offset: Some(source.offset), file, line: source.line };
-        Some(Step { function, site, role })
+        Some(Step { function, site, module: None, role })
     }
 
     fn function(&mut self, names: &model::Names, id: u32) -> Option<(u32, Role)> {
@@ -133,7 +142,7 @@ impl Names {
             return None;
         }
         let name = close_together(printable(&function.name));
-        let path = function.module.and_then(|module| self.modules.get(module as usize)).cloned();
+        let path = function.module.and_then(|module| self.module_paths.get(module as usize)).cloned();
         let module = path.as_deref().map(|path| base_name(path).to_owned());
         let role = Role::of(Some(&name), module.as_deref().unwrap_or_default());
         let file = function.file.and_then(|file| names.files.get(file as usize));
@@ -162,7 +171,7 @@ impl Names {
     fn unnamed(&mut self, frame: Frame) -> Step {
         let (function, role) = match frame {
             Frame::Code { module, address, .. } => {
-                let module_path = self.modules.get(module as usize).cloned().unwrap_or_default();
+                let module_path = self.module_paths.get(module as usize).cloned().unwrap_or_default();
                 let module = base_name(&module_path).to_owned();
                 let role = Role::of(None, &module);
                 let name = format!("{module}+{address:#x}");
@@ -171,12 +180,12 @@ impl Names {
             }
             _ => (Function::new(FunctionKind::Anonymous, ANONYMOUS.into(), None, None), Role::Other),
         };
-        Step { function: self.functions.intern(function), site: Site::default(), role }
+        Step { function: self.functions.intern(function), site: Site::default(), module: None, role }
     }
 }
 
 /// The name with `> >` written as `>>`: in a path ` > ` stands between callers.
-fn close_together(name: String) -> String {
+pub(super) fn close_together(name: String) -> String {
     if !name.contains("> >") {
         return name;
     }

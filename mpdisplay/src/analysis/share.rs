@@ -1,5 +1,6 @@
 //! Which rows are worth a line.
 
+use super::number::Number;
 use super::tally::Usage;
 
 /// How much of a table is shown.
@@ -17,13 +18,14 @@ pub enum Detail {
 impl Detail {
     /// Whether a row is shown: at least one of its bytes, kept bytes, objects and kept objects reaches the
     /// share of the same number in `whole`.
-    pub fn shows(self, row: &Usage, whole: &Usage) -> bool {
+    pub fn shows<N: Number>(self, row: &Usage<N>, whole: &Usage<N>) -> bool {
         let parts_of_thousand = match self {
             Detail::Terse => 10,
             Detail::Normal => 5,
             Detail::Verbose => return true,
         };
-        let reaches = |part: u64, whole: u64| {
+        let reaches = |part: N, whole: N| {
+            let (part, whole) = (part.weight(), whole.whole());
             part > 0 && u128::from(part) * 1000 >= u128::from(whole) * parts_of_thousand
         };
         reaches(row.bytes, whole.bytes)
@@ -70,7 +72,7 @@ mod tests {
 
     #[test]
     fn nothing_is_no_share_of_nothing() {
-        assert!(!Detail::Normal.shows(&Usage::default(), &Usage::default()));
+        assert!(!Detail::Normal.shows(&Usage::<u64>::default(), &Usage::default()));
         assert!(Detail::Normal.shows(&row(1, 0, 1, 0), &row(1, 0, 1, 0)), "objects of no bytes");
     }
 }

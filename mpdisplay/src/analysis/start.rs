@@ -76,6 +76,11 @@ fn is_runtime(module: &str) -> bool {
         || module.starts_with("ld-musl-")
 }
 
+/// The loader alone. (musl's is its C library.)
+pub(super) fn is_loader(module: &str) -> bool {
+    is_runtime(module) && module.starts_with("ld")
+}
+
 /// Names that only start-up code has; the plain English ones count in libc and the loader only.
 fn is_starter(name: &str, runtime: bool) -> bool {
     const ANYWHERE: [&str; 2] = ["_start", "__libc_csu_init"];

@@ -1,19 +1,20 @@
 //! Sums: what was allocated, what of it was freed, and how both spread over the categories.
 
+use super::number::{Change, Number};
 use mprof_format::model::{Bin, Category, Counter};
 use std::ops::AddAssign;
 
-/// Objects and bytes allocated, and those of them that were freed. Additions stop at `u64::MAX`.
+/// Objects and bytes allocated, and those of them that were freed. Additions stop at the end of the numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct Usage<N = u64> {
     /// Objects allocated.
-    pub allocs: u64,
+    pub allocs: N,
     /// Bytes allocated, as the program asked for them.
-    pub bytes: u64,
+    pub bytes: N,
     /// Objects of these that were freed; never more than `allocs`.
-    pub frees: u64,
+    pub frees: N,
     /// Bytes of these that were freed; never more than `bytes`.
-    pub freed_bytes: u64,
+    pub freed_bytes: N,
 }
 
 impl Usage {
@@ -21,15 +22,42 @@ impl Usage {
     pub fn new(allocs: u64, bytes: u64, frees: u64, freed_bytes: u64) -> Self {
         Usage { allocs, bytes, frees: frees.min(allocs), freed_bytes: freed_bytes.min(bytes) }
     }
+}
 
+impl<N: Number> Usage<N> {
     /// Objects never freed.
-    pub fn kept(&self) -> u64 {
-        self.allocs.saturating_sub(self.frees)
+    pub fn kept(&self) -> N {
+        self.allocs.without(self.frees)
     }
 
     /// Bytes never freed.
-    pub fn kept_bytes(&self) -> u64 {
-        self.bytes.saturating_sub(self.freed_bytes)
+    pub fn kept_bytes(&self) -> N {
+        self.bytes.without(self.freed_bytes)
+    }
+}
+
+/// The state of things that a usage belongs to, where two are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// What is compared with.
+    Before,
+    /// What is looked at.
+    After,
+}
+
+impl Usage<Change> {
+    /// A usage of one of two states.
+    pub fn of(state: State, usage: Usage) -> Self {
+        let change = |number| match state {
+            State::Before => Change { before: number, after: 0 },
+            State::After => Change { before: 0, after: number },
+        };
+        Usage {
+            allocs: change(usage.allocs),
+            bytes: change(usage.bytes),
+            frees: change(usage.frees),
+            freed_bytes: change(usage.freed_bytes),
+        }
     }
 }
 
@@ -45,12 +73,12 @@ impl From<&Bin> for Usage {
     }
 }
 
-impl AddAssign for Usage {
+impl<N: Number> AddAssign for Usage<N> {
     fn add_assign(&mut self, other: Self) {
-        self.allocs = self.allocs.saturating_add(other.allocs);
-        self.bytes = self.bytes.saturating_add(other.bytes);
-        self.frees = self.frees.saturating_add(other.frees);
-        self.freed_bytes = self.freed_bytes.saturating_add(other.freed_bytes);
+        self.allocs.add(other.allocs);
+        self.bytes.add(other.bytes);
+        self.frees.add(other.frees);
+        self.freed_bytes.add(other.freed_bytes);
     }
 }
 
@@ -70,16 +98,16 @@ pub fn column(category: Category) -> Option<usize> {
 
 /// A usage with its breakdown by category.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct Tally<N = u64> {
     /// Everything.
-    pub usage: Usage,
+    pub usage: Usage<N>,
     /// Bytes allocated, by column of the category.
-    pub bytes: [u64; CATEGORIES],
+    pub bytes: [N; CATEGORIES],
 }
 
-impl Tally {
+impl<N: Number> Tally<N> {
     /// What one counter says.
-    pub fn of(category: Category, usage: Usage) -> Self {
+    pub fn of(category: Category, usage: Usage<N>) -> Self {
         let mut tally = Tally { usage, ..Tally::default() };
         if let Some(column) = column(category) {
             tally.bytes[column] = usage.bytes;
@@ -88,11 +116,11 @@ impl Tally {
     }
 }
 
-impl AddAssign for Tally {
+impl<N: Number> AddAssign for Tally<N> {
     fn add_assign(&mut self, other: Self) {
         self.usage += other.usage;
-        for column in 0..CATEGORIES {
-            self.bytes[column] = self.bytes[column].saturating_add(other.bytes[column]);
+        for (sum, bytes) in self.bytes.iter_mut().zip(other.bytes) {
+            sum.add(bytes);
         }
     }
 }
@@ -117,6 +145,14 @@ mod tests {
         let mut usage = Usage::new(u64::MAX, u64::MAX, 0, 0);
         usage += Usage::new(1, 1, 1, 1);
         assert_eq!((usage.allocs, usage.bytes), (u64::MAX, u64::MAX));
+    }
+
+    #[test]
+    fn kept_is_compared_by_state() {
+        let mut usage = Usage::of(State::Before, Usage::new(3, 30, 1, 10));
+        usage += Usage::of(State::After, Usage::new(5, 50, 5, 50));
+        assert_eq!(usage.allocs, Change { before: 3, after: 5 });
+        assert_eq!(usage.kept_bytes(), Change { before: 20, after: 0 });
     }
 
     #[test]

@@ -6,8 +6,11 @@
 
 use super::functions::{Function, FunctionKind, Functions, TRUNCATED, UNKNOWN};
 use super::names::{Names, Step};
+use super::number::{Change, Number};
+use super::part::Part;
 use super::start::{self, Phase, Role, Verdict};
-use super::tally::{Tally, Usage};
+use super::tally::{State, Tally, Usage};
+use super::text::base_name;
 use mprof_format::model::{Category, Frame, Profile, Special};
 
 /// Where in a function a call was made.
@@ -22,6 +25,13 @@ pub struct Site {
     pub line: u32,
 }
 
+impl Site {
+    /// File id and line, where both are known.
+    pub fn known_line(&self) -> Option<(u32, u32)> {
+        self.file.filter(|_| self.line > 0).map(|file| (file, self.line))
+    }
+}
+
 /// A function called by its parent's function at its parent's site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Node {
@@ -31,40 +41,71 @@ pub struct Node {
     pub function: u32,
     /// Where this function made the call to the next one, or the allocation.
     pub site: Site,
+    /// Id of the module that the code is in, in [`Tree::modules`]; `None` for code outside all modules and for
+    /// callers that are not known.
+    pub module: Option<u32>,
+    /// The loader called it (a constructor of a library), and its own frames are left out. Only outermost ones.
+    pub called_by_loader: bool,
 }
 
 /// What a function allocated itself, in one category, on one chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Count {
+pub struct Count<N = u64> {
     /// Node id: the innermost function of the chain.
     pub node: u32,
     /// Category of the objects.
     pub category: Category,
     /// How much.
-    pub usage: Usage,
+    pub usage: Usage<N>,
 }
 
 /// Functions, chains and what was allocated at their ends.
 #[derive(Debug, Clone, Default)]
-pub struct Tree {
+pub struct Tree<N = u64> {
     /// Functions; some may be on no chain.
     pub functions: Functions,
     /// Paths of source files, printable. Index = file id.
     pub files: Vec<String>,
+    /// Paths of modules, printable. Index = module id.
+    pub modules: Vec<String>,
     /// Chains. A parent's id is smaller than its children's.
     pub nodes: Vec<Node>,
     /// Allocations.
-    pub counts: Vec<Count>,
+    pub counts: Vec<Count<N>>,
 }
 
 impl Tree {
     /// Joins the profiles.
-    pub fn new<'p>(profiles: impl IntoIterator<Item = &'p Profile>) -> Tree {
+    pub fn new<'p>(profiles: impl IntoIterator<Item = &'p Profile>) -> Self {
+        Tree::of(profiles.into_iter().map(Part::whole))
+    }
+
+    /// Joins the parts of profiles.
+    pub fn of<'p>(parts: impl IntoIterator<Item = Part<'p>>) -> Self {
+        Tree::seen(parts.into_iter().map(|part| (part, |usage| usage)))
+    }
+}
+
+impl Tree<Change> {
+    /// Joins the parts of profiles of two states, to be compared.
+    pub fn comparing(before: &[Part<'_>], after: &[Part<'_>]) -> Self {
+        let states = [(State::Before, before), (State::After, after)];
+        Tree::seen(states.into_iter().flat_map(|(state, parts)| {
+            parts.iter().map(move |part| (part.clone(), move |usage| Usage::of(state, usage)))
+        }))
+    }
+}
+
+impl<N: Number> Tree<N> {
+    /// Joins the parts of profiles, each as the function beside it sees what was allocated.
+    fn seen<'p>(parts: impl IntoIterator<Item = (Part<'p>, impl Fn(Usage) -> Usage<N>)>) -> Self {
         let mut names = Names::default();
         let mut tree = Tree::default();
-        for profile in profiles {
-            names.begin(profile);
-            Builder { tree: &mut tree, names: &mut names, pending: Vec::new(), unknown: None }.add(profile);
+        for (part, seen) in parts {
+            names.begin(part.profile);
+            let mut builder =
+                Builder { tree: &mut tree, names: &mut names, pending: Vec::new(), unknown: None };
+            builder.add(part, seen);
         }
         let mut used = vec![false; names.functions.len()];
         for node in &tree.nodes {
@@ -73,11 +114,24 @@ impl Tree {
         names.functions.tell_apart(&used);
         tree.functions = names.functions;
         tree.files = names.files.into_list();
+        tree.modules = names.modules.into_list();
         tree
     }
 
+    /// The name of a function with the place of a call in it: `make_widget (widgets.c:17)`; as it is shown where the
+    /// place is not known.
+    pub fn name_in_line(&self, function: u32, line: Option<(u32, u32)>) -> String {
+        let function = &self.functions[function];
+        match line {
+            Some((file, line)) => {
+                format!("{} ({}:{line})", function.name, base_name(&self.files[file as usize]))
+            }
+            None => function.shown.clone(),
+        }
+    }
+
     /// For each node what was allocated there and below.
-    pub fn subtree_tallies(&self) -> Vec<Tally> {
+    pub fn subtree_tallies(&self) -> Vec<Tally<N>> {
         let mut tallies = vec![Tally::default(); self.nodes.len()];
         for count in &self.counts {
             tallies[count.node as usize] += Tally::of(count.category, count.usage);
@@ -101,6 +155,8 @@ enum Place {
     Unknown,
     /// At a node.
     Node(u32),
+    /// In a thread that is not asked for.
+    Elsewhere,
 }
 
 /// A frame of the runtime's start, which becomes a node only if a chain ends among such frames.
@@ -113,21 +169,27 @@ struct Pending {
     node: Option<u32>,
 }
 
-struct Builder<'a> {
-    tree: &'a mut Tree,
+struct Builder<'a, N> {
+    tree: &'a mut Tree<N>,
     names: &'a mut Names,
     pending: Vec<Pending>,
     /// The outermost node of all chains whose beginning is unknown.
     unknown: Option<u32>,
 }
 
-impl Builder<'_> {
-    fn add(&mut self, profile: &Profile) {
+impl<N: Number> Builder<'_, N> {
+    fn add(&mut self, part: Part<'_>, seen: impl Fn(Usage) -> Usage<N>) {
+        let profile = part.profile;
         let mut places: Vec<Place> = Vec::with_capacity(profile.contexts.len());
         let mut steps = Vec::new();
         for context in &profile.contexts {
-            let mut place = context.parent.map_or(Place::Start(None), |parent| places[parent as usize]);
+            let mut place = match context.parent {
+                Some(parent) => places[parent as usize],
+                None if part.has_top(context.frame) => Place::Start(None),
+                None => Place::Elsewhere,
+            };
             match context.frame {
+                _ if matches!(place, Place::Elsewhere) => {}
                 Frame::Thread(_) => {}
                 Frame::Special(Special::Unknown) if matches!(place, Place::Start(None)) => {
                     place = Place::Unknown;
@@ -148,8 +210,10 @@ impl Builder<'_> {
                 Place::Node(node) => node,
                 Place::Start(Some(pending)) => self.reveal(pending),
                 Place::Start(None) | Place::Unknown => self.unknown(),
+                Place::Elsewhere => continue,
             };
-            self.tree.counts.push(Count { node, category: counter.category, usage: counter.into() });
+            let usage = seen(counter.into());
+            self.tree.counts.push(Count { node, category: counter.category, usage });
         }
     }
 
@@ -161,7 +225,7 @@ impl Builder<'_> {
                 let unknown = self.unknown();
                 return Place::Node(self.node(Some(unknown), step));
             }
-            Place::Unknown => None,
+            Place::Unknown | Place::Elsewhere => None,
             Place::Start(last) => last,
         };
         let phase = last.map_or(Phase::Top, |last| self.pending[last as usize].phase);
@@ -171,12 +235,23 @@ impl Builder<'_> {
                 self.pending.push(Pending { step, phase, outer, node: None });
                 Place::Start(Some(self.pending.len() as u32 - 1))
             }
-            Verdict::Begin => Place::Node(self.node(None, step)),
+            Verdict::Begin => {
+                let node = self.node(None, step);
+                let by_loader = last.is_some_and(|last| self.is_loader(last));
+                self.tree.nodes[node as usize].called_by_loader = by_loader;
+                Place::Node(node)
+            }
             Verdict::Follow => {
                 let parent = last.map(|last| self.reveal(last));
                 Place::Node(self.node(parent, step))
             }
         }
+    }
+
+    /// Whether a pending frame is the loader's.
+    fn is_loader(&self, pending: u32) -> bool {
+        let function = self.pending[pending as usize].step.function;
+        self.names.functions[function].module.as_deref().is_some_and(start::is_loader)
     }
 
     /// The innermost frame from `last` outwards that is shown together with a pending frame of `phase`.
@@ -230,13 +305,14 @@ impl Builder<'_> {
         let function = self.names.functions.intern(Function::new(kind, name.into(), None, None));
         let parent = match place {
             Place::Node(node) => Some(node),
-            Place::Start(_) | Place::Unknown => None,
+            Place::Start(_) | Place::Unknown | Place::Elsewhere => None,
         };
-        self.node(parent, Step { function, site: Site::default(), role: Role::Other })
+        self.node(parent, Step { function, site: Site::default(), module: None, role: Role::Other })
     }
 
     fn node(&mut self, parent: Option<u32>, step: Step) -> u32 {
-        self.tree.nodes.push(Node { parent, function: step.function, site: step.site });
+        let Step { function, site, module, .. } = step;
+        self.tree.nodes.push(Node { parent, function, site, module, called_by_loader: false });
         self.tree.nodes.len() as u32 - 1
     }
 }

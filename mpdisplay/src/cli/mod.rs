@@ -3,12 +3,20 @@
 mod leaks;
 mod names;
 mod paths;
+mod reading;
+mod screen;
+mod several;
 mod tables;
+mod wrapper;
 
 pub use leaks::{Generation, LeakChecks, SuppressionFormat};
 pub use names::Naming;
 pub use paths::Paths;
+pub use reading::Reading;
+pub use screen::{Screen, When};
+pub use several::Several;
 pub use tables::{Shown, Sort, Table};
+pub use wrapper::WrapperArguments;
 
 use clap::Parser;
 use std::path::PathBuf;
@@ -28,6 +36,18 @@ pub struct Arguments {
     /// How call chains are shown.
     #[command(flatten)]
     pub paths: Paths,
+
+    /// What counts.
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// How several processes, threads and runs are taken together.
+    #[command(flatten)]
+    pub several: Several,
+
+    /// How the report looks on a terminal.
+    #[command(flatten)]
+    pub screen: Screen,
 
     /// Which leaks count, and what follows from them.
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! Leaks as a JUnit test report, the format that CI systems read: each leak is a test that failed.
 
-use super::location::{Call, blamed, calls};
+use super::location::{Call, calls};
 use super::time::{date_time, seconds};
 use crate::analysis::leaks::{LeakRow, Leaks, Path, Since, SuppressedLeaks};
 use crate::analysis::text::{base_name, printable};
@@ -69,19 +69,16 @@ fn leak(
     let calls = calls(leaks, row);
     write!(
         out,
-        "    <testcase classname=\"{}\" name=\"{}\" time=\"0\"",
+        "    <testcase classname=\"{}\" name=\"{}\" time=\"0\">",
         escaped(suite),
         escaped(&path.to_string())
     )?;
-    if let Some(place) = blamed(&calls) {
-        write!(out, " file=\"{}\" line=\"{}\"", escaped(place.file), place.line)?;
-    }
     let (element, attributes) = if failing {
         ("failure", format!(" message=\"{}\" type=\"leak\"", escaped(&message(row))))
     } else {
         ("system-out", String::new())
     };
-    writeln!(out, ">\n      <{element}{attributes}>{}</{element}>", escaped(&body(row, &calls)))?;
+    writeln!(out, "\n      <{element}{attributes}>{}</{element}>", escaped(&body(row, &calls)))?;
     writeln!(out, "    </testcase>")
 }
 

@@ -2,14 +2,17 @@
 
 use super::{Excess, junit, sarif};
 use crate::analysis::leaks::{Leaks, PathOptions};
+use crate::analysis::part::Part;
 use crate::analysis::text::printable;
 use crate::analysis::tree::Tree;
+use crate::report::options::Options;
+use crate::report::view::View;
 use crate::suppress::{self, Suppressions};
+use crate::whole_file;
 use mprof_format::model::Profile;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -91,6 +94,21 @@ impl Settings {
         leaks
     }
 
+    /// Whether anything is asked for that needs the leak table.
+    pub fn wants_leaks(&self) -> bool {
+        self.limit.is_some() || self.junit.is_some() || self.sarif.is_some()
+    }
+
+    /// The same of a view; the baseline's chains are chosen and changed as the view's.
+    pub fn leaks_in<'v>(view: &'v View, options: &Options, baseline: Option<&[Profile]>) -> Leaks<'v> {
+        let mut leaks = view.leaks(options);
+        if let Some(baseline) = baseline {
+            let parts: Vec<Part<'_>> = baseline.iter().map(Part::whole).collect();
+            leaks.compare(&View::new(&parts, options).leaks(options));
+        }
+        leaks
+    }
+
     /// Whether the check fails.
     pub fn fails(&self, leaks: &Leaks<'_>) -> bool {
         self.limit.is_some_and(|limit| Excess::of(leaks).reaches(limit))
@@ -115,30 +133,10 @@ impl Settings {
     }
 }
 
-/// Writes a file beside its place first. What is no regular file (a pipe, `/dev/stdout`) is written to directly.
+/// Writes a file whole or not at all.
 fn write_whole(
     path: &Path,
     write: impl Fn(&mut BufWriter<&mut dyn Write>) -> io::Result<()>,
 ) -> Result<(), Error> {
-    let buffered = |file: &mut dyn Write| {
-        let mut out = BufWriter::new(file);
-        write(&mut out)?;
-        out.flush()
-    };
-    let result = || {
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
-            return buffered(&mut fs::OpenOptions::new().write(true).open(&target)?);
-        }
-        let folder =
-            target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut beside = tempfile::Builder::new()
-            .prefix(".mprof-")
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(folder)?;
-        buffered(beside.as_file_mut())?;
-        beside.persist(&target).map_err(|error| error.error)?;
-        Ok(())
-    };
-    result().map_err(|reason| Error::Output { path: path.to_path_buf(), reason })
+    whole_file::write(path, write).map_err(|reason| Error::Output { path: path.to_path_buf(), reason })
 }

@@ -1,7 +1,7 @@
 //! Draws the bin table (paper, figure 3).
 
 use super::layout::{column, heading, line};
-use super::number::{bracket, counted};
+use super::number::{Shown, bracket, counted};
 use super::options::{Options, Order};
 use super::rows::{Rows, rank};
 use crate::analysis::bins::{BinRow, Bins};
@@ -10,15 +10,15 @@ use crate::analysis::tally::Usage;
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-pub(super) fn write(bins: &Bins, options: &Options, out: &mut impl Write) -> io::Result<()> {
-    heading(out, "Allocation bins")?;
+pub(super) fn write<N: Shown>(bins: &Bins<N>, options: &Options, out: &mut impl Write) -> io::Result<()> {
+    heading(out, options.styles, "Allocation bins")?;
     let mut rows = Rows::select(&bins.rows, options, &bins.total, |row| row.usage, |row| row.usage);
     rows.shown.sort_by_key(|row| match options.order {
         None | Some(Order::Name) => (Reverse(0), row.size),
-        order => (rank(order, &row.usage, 0), row.size),
+        order => (rank(order, &row.usage, N::default()), row.size),
     });
     rows.limit(options, |row| row.usage);
-    let table = Table::new(&bins.total, options);
+    let table = Table::new(bins, options);
     line(out, &table.titles())?;
     line(out, "")?;
     for row in &rows.shown {
@@ -29,13 +29,19 @@ pub(super) fn write(bins: &Bins, options: &Options, out: &mut impl Write) -> io:
     line(out, &table.total())?;
     rows.note(out, options, "size", |rest| {
         let (objects, bytes) = (counted(rest.allocs, "object"), counted(rest.bytes, "byte"));
-        format!("{objects}, {bytes}, {} kept", rest.kept_bytes())
+        format!("{objects}, {bytes}, {} kept", rest.kept_bytes().text())
     })
 }
 
+/// Says why there is no table.
+pub(super) fn write_unknown(options: &Options, out: &mut impl Write) -> io::Result<()> {
+    heading(out, options.styles, "Allocation bins")?;
+    line(out, "  sizes are recorded for whole processes only, not by thread or call chain")
+}
+
 /// Widths and shares of the table.
-struct Table<'a> {
-    whole: &'a Usage,
+struct Table<'a, N> {
+    whole: &'a Usage<N>,
     options: &'a Options,
     allocs: usize,
     bytes: usize,
@@ -45,35 +51,50 @@ struct Table<'a> {
 
 /// Columns of the sizes.
 const SIZE: usize = 8;
+/// Columns of a share in brackets, without sign.
+const SHARE: usize = 4;
 
-impl<'a> Table<'a> {
-    fn new(whole: &'a Usage, options: &'a Options) -> Self {
-        // No row has a longer number than the total.
+impl<'a, N: Shown> Table<'a, N> {
+    fn new(bins: &'a Bins<N>, options: &'a Options) -> Self {
+        let width = |number: fn(&Usage<N>) -> N| {
+            let rows = bins.rows.iter().map(|row| &row.usage);
+            column(10, rows.chain([&bins.larger.usage, &bins.total]).map(number))
+        };
         Table {
-            whole,
+            whole: &bins.total,
             options,
-            allocs: column(10, whole.allocs),
-            bytes: column(10, whole.bytes),
-            frees: column(10, whole.frees),
-            kept: column(10, whole.kept_bytes()),
+            allocs: width(|usage| usage.allocs),
+            bytes: width(|usage| usage.bytes),
+            frees: width(|usage| usage.frees),
+            kept: width(Usage::kept_bytes),
         }
     }
 
     fn titles(&self) -> String {
         let Table { allocs, bytes, frees, kept, .. } = *self;
+        let share = SHARE + N::SIGN;
         format!(
-            "{:>SIZE$}{:>allocs$}{:>bytes$} (%) {:>frees$}{:>kept$} (%)    types",
-            "size:", "allocs", "bytes", "frees", "kept"
+            "{:>SIZE$}{:>allocs$}{:>bytes$} {:<share$}{:>frees$}{:>kept$} {:<share$}   types",
+            "size:", "allocs", "bytes", "(%)", "frees", "kept", "(%)"
         )
     }
 
-    fn row(&self, size: &str, row: &BinRow) -> String {
+    fn row(&self, size: &str, row: &BinRow<N>) -> String {
         let Table { allocs, bytes, frees, kept, .. } = *self;
+        let share_columns = SHARE + N::SIGN;
         let usage = &row.usage;
         let share = bracket(usage.bytes, self.whole.bytes, self.options.marks);
         let kept_share = bracket(usage.kept_bytes(), self.whole.kept_bytes(), self.options.marks);
-        let mut text = format!("{size:>SIZE$}{:>allocs$}{:>bytes$} {share:<4}", usage.allocs, usage.bytes);
-        text += &format!("{:>frees$}{:>kept$} {kept_share:<4}   ", usage.frees, usage.kept_bytes());
+        let mut text = format!(
+            "{size:>SIZE$}{:>allocs$}{:>bytes$} {share:<share_columns$}",
+            usage.allocs.text(),
+            usage.bytes.text()
+        );
+        text += &format!(
+            "{:>frees$}{:>kept$} {kept_share:<share_columns$}   ",
+            usage.frees.text(),
+            usage.kept_bytes().text()
+        );
         let room = self.options.page.width.saturating_sub(text.len());
         let room = if self.options.detail == Detail::Verbose { usize::MAX } else { room };
         text + &types(&row.types, room)
@@ -82,12 +103,14 @@ impl<'a> Table<'a> {
     fn total(&self) -> String {
         let Table { whole, allocs, bytes, frees, kept, .. } = *self;
         format!(
-            "{:>SIZE$}{:>allocs$}{:>bytes$}     {:>frees$}{:>kept$}",
+            "{:>SIZE$}{:>allocs$}{:>bytes$} {:share$}{:>frees$}{:>kept$}",
             "<TOTAL>",
-            whole.allocs,
-            whole.bytes,
-            whole.frees,
-            whole.kept_bytes()
+            whole.allocs.text(),
+            whole.bytes.text(),
+            "",
+            whole.frees.text(),
+            whole.kept_bytes().text(),
+            share = SHARE + N::SIGN
         )
     }
 }

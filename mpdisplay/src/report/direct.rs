@@ -1,41 +1,51 @@
 //! Draws the direct allocation table (paper, figure 4).
 
+use super::asked::Asked;
 use super::fold::fold_name;
-use super::layout::{BREAKDOWN, breakdown, column, heading, line, rule};
-use super::number::{counted, one_decimal};
+use super::layout::{breakdown, breakdown_columns, column, heading, line, rule};
+use super::number::{Shown, counted, one_decimal};
 use super::options::Options;
 use super::rows::{Rows, rank};
-use crate::analysis::direct::Direct;
-use crate::analysis::tally::{CATEGORIES, Tally};
+use super::style::Style;
+use crate::analysis::direct::{Direct, DirectRow};
+use crate::analysis::tally::{CATEGORIES, Tally, Usage};
 use crate::analysis::tree::Tree;
 use std::io::{self, Write};
 
-pub(super) fn write(tree: &Tree, direct: &Direct, options: &Options, out: &mut impl Write) -> io::Result<()> {
-    heading(out, "Direct allocation")?;
+pub(super) fn write<N: Shown>(
+    tree: &Tree<N>,
+    direct: &Direct<N>,
+    asked: &Asked,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    heading(out, options.styles, "Direct allocation")?;
     let total = &direct.total;
     let mut rows =
         Rows::select(&direct.rows, options, &total.usage, |row| row.own.usage, |row| row.own.usage);
-    let name = |function: u32| tree.functions[function].shown.as_str();
+    rows.keep(|row| asked.row(row), |row| row.own.usage);
+    let name = |row: &DirectRow<N>| tree.name_in_line(row.function, row.line);
     rows.shown.sort_by_cached_key(|row| {
-        (rank(options.order, &row.own.usage, row.own.usage.bytes), name(row.function), row.function)
+        (rank(options.order, &row.own.usage, row.own.usage.bytes), name(row), row.function)
     });
     rows.limit(options, |row| row.own.usage);
-    let table = Table::new(total, options);
+    let table = Table::new(direct, options);
     table.titles(out)?;
     table.row("-----", total, &direct.kept, "<TOTAL>", out)?;
     for row in &rows.shown {
         let share = one_decimal(row.own.usage.bytes, total.usage.bytes);
-        table.row(&share, &row.own, &row.kept, name(row.function), out)?;
+        table.row(&share, &row.own, &row.kept, &name(row), out)?;
     }
-    rows.note(out, options, "function", |rest| {
+    let one = if options.paths.lines { "line" } else { "function" };
+    rows.note(out, options, one, |rest| {
         let (calls, bytes) = (counted(rest.allocs, "call"), counted(rest.bytes, "byte"));
-        format!("{calls}, {bytes}, {} kept", rest.kept_bytes())
+        format!("{calls}, {bytes}, {} kept", rest.kept_bytes().text())
     })
 }
 
 /// Widths and shares of the table.
-struct Table<'a> {
-    total: &'a Tally,
+struct Table<'a, N> {
+    total: &'a Tally<N>,
     options: &'a Options,
     bytes: usize,
     kept: usize,
@@ -45,34 +55,45 @@ struct Table<'a> {
 /// Columns of the first percentage.
 const SHARE: usize = 7;
 
-impl<'a> Table<'a> {
-    fn new(total: &'a Tally, options: &'a Options) -> Self {
-        // No row has a longer number than the total.
+impl<'a, N: Shown> Table<'a, N> {
+    fn new(direct: &'a Direct<N>, options: &'a Options) -> Self {
+        let width = |usual, number: fn(&Usage<N>) -> N| {
+            let rows = direct.rows.iter().map(|row| &row.own.usage);
+            column(usual, rows.chain([&direct.total.usage]).map(number))
+        };
         Table {
-            total,
+            total: &direct.total,
             options,
-            bytes: column(11, total.usage.bytes),
-            kept: column(12, total.usage.kept_bytes()),
-            calls: column(9, total.usage.allocs),
+            bytes: width(11, |usage| usage.bytes),
+            kept: width(12, Usage::kept_bytes),
+            calls: width(9, |usage| usage.allocs),
         }
     }
 
     fn titles(&self, out: &mut impl Write) -> io::Result<()> {
         let Table { bytes, kept, calls, .. } = *self;
+        let sizes = breakdown_columns::<N>();
         let titles = format!(
-            "{:>SHARE$}{:>bytes$} | % mem(size) |{:>kept$} | % all kept |{:>calls$}  name",
-            "% mem", "bytes", "bytes kept", "calls"
+            "{:>SHARE$}{:>bytes$} |{:^field$}|{:>kept$} |{:^sizes$}|{:>calls$}  name",
+            "% mem",
+            "bytes",
+            "% mem(size)",
+            "bytes kept",
+            "% all kept",
+            "calls",
+            field = sizes + 1,
         );
         line(out, &titles)?;
-        let breakdowns = [SHARE + bytes + 2, SHARE + bytes + 2 + BREAKDOWN + 2 + kept + 2];
-        line(out, &rule(2, titles.len() - 2, breakdowns))
+        let begin = SHARE + bytes + 2;
+        let rule = rule::<N>(2, titles.len() - 2, [begin, begin + sizes + 2 + kept + 2]);
+        line(out, &self.options.styles.paint(Style::Faint, &rule))
     }
 
     fn row(
         &self,
         share: &str,
-        own: &Tally,
-        kept_bytes: &[u64; CATEGORIES],
+        own: &Tally<N>,
+        kept_bytes: &[N; CATEGORIES],
         name: &str,
         out: &mut impl Write,
     ) -> io::Result<()> {
@@ -80,9 +101,9 @@ impl<'a> Table<'a> {
         let sizes = breakdown(&own.bytes, total.usage.bytes, options.marks);
         let kept_sizes = breakdown(kept_bytes, total.usage.kept_bytes(), options.marks);
         let usage = &own.usage;
-        let mut text = format!("{share:>SHARE$}{:>bytes$} |{sizes} |", usage.bytes);
-        text += &format!("{:>kept$} |{kept_sizes}|{:>calls$}  ", usage.kept_bytes(), usage.allocs);
-        let name = if options.page.fold { &fold_name(name, options.page.room(text.len())) } else { name };
-        line(out, &(text + name))
+        let mut text = format!("{share:>SHARE$}{:>bytes$} |{sizes} |", usage.bytes.text());
+        text +=
+            &format!("{:>kept$} |{kept_sizes}|{:>calls$}  ", usage.kept_bytes().text(), usage.allocs.text());
+        line(out, &(text.clone() + &fold_name(name, text.len(), &options.page)))
     }
 }

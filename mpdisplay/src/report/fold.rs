@@ -1,5 +1,6 @@
 //! Folding of long names, for terminals only.
 
+use super::options::Page;
 use crate::analysis::leaks::Path;
 
 /// Columns by which the further lines of a path are set in.
@@ -8,9 +9,14 @@ pub(super) const INDENT: usize = 3;
 /// What stands for a part that was left out.
 const LEFT_OUT: char = '…';
 
+/// The name as it is drawn behind `used` columns of a page.
+pub(super) fn fold_name(name: &str, used: usize, page: &Page) -> String {
+    if page.fold && !page.full_names { fold(name, page.room(used)) } else { name.to_owned() }
+}
+
 /// The name in at most `room` columns: first what is between its brackets gives way (template arguments, then
 /// parameters), then its middle.
-pub(super) fn fold_name(name: &str, room: usize) -> String {
+fn fold(name: &str, room: usize) -> String {
     if columns(name) <= room {
         return name.to_owned();
     }
@@ -25,11 +31,14 @@ pub(super) fn fold_name(name: &str, room: usize) -> String {
     cut_middle(&folded, room)
 }
 
-/// The path in lines of at most `room` columns, broken between callers; a caller that is longer is folded.
-pub(super) fn fold_path(path: &Path, room: usize) -> Vec<String> {
+/// The path in lines of at most `room` columns, broken between callers; a caller that is longer is folded, unless
+/// the page wants full names.
+pub(super) fn fold_path(path: &Path, room: usize, page: &Page) -> Vec<String> {
     let mut lines = vec![path.beginning.text().to_owned()];
     for caller in &path.callers {
-        let part = format!("> {}", fold_name(caller, room.saturating_sub(INDENT + 2)));
+        let caller =
+            if page.full_names { caller.clone() } else { fold(caller, room.saturating_sub(INDENT + 2)) };
+        let part = format!("> {caller}");
         let indent = if lines.len() == 1 { 0 } else { INDENT };
         match lines.last_mut() {
             Some(last) if indent + columns(last) + 1 + columns(&part) <= room => {
@@ -104,17 +113,19 @@ mod tests {
     use super::*;
     use crate::analysis::leaks::Beginning;
 
+    const PAGE: Page = Page { width: 80, fold: true, full_names: false };
+
     #[test]
     fn short_names_stay() {
-        assert_eq!(fold_name("std::vector<int>::push_back(int)", 40), "std::vector<int>::push_back(int)");
+        assert_eq!(fold("std::vector<int>::push_back(int)", 40), "std::vector<int>::push_back(int)");
     }
 
     #[test]
     fn template_arguments_give_way_first_then_parameters_then_the_middle() {
         let name = "std::map<std::string, std::vector<int>>::insert(std::pair<int, int> const&)";
-        assert_eq!(fold_name(name, 60), "std::map<…>::insert(std::pair<…> const&)");
-        assert_eq!(fold_name(name, 30), "std::map<…>::insert(…)");
-        assert_eq!(fold_name(name, 16), "std::…:insert(…)");
+        assert_eq!(fold(name, 60), "std::map<…>::insert(std::pair<…> const&)");
+        assert_eq!(fold(name, 30), "std::map<…>::insert(…)");
+        assert_eq!(fold(name, 16), "std::…:insert(…)");
     }
 
     #[test]
@@ -132,8 +143,8 @@ mod tests {
     fn paths_break_between_callers() {
         let callers = ["main", "make_red_widget", "make_widget"].map(String::from).to_vec();
         let path = Path { beginning: Beginning::Start, callers };
-        assert_eq!(fold_path(&path, 26), ["|| > main", "> make_red_widget", "> make_widget"]);
-        assert_eq!(fold_path(&path, 41), ["|| > main > make_red_widget > make_widget"]);
-        assert_eq!(fold_path(&path, 16), ["|| > main", "> mak…_widget", "> make_widget"]);
+        assert_eq!(fold_path(&path, 26, &PAGE), ["|| > main", "> make_red_widget", "> make_widget"]);
+        assert_eq!(fold_path(&path, 41, &PAGE), ["|| > main > make_red_widget > make_widget"]);
+        assert_eq!(fold_path(&path, 16, &PAGE), ["|| > main", "> mak…_widget", "> make_widget"]);
     }
 }

@@ -1,34 +1,38 @@
 //! Draws the call graph (paper, figure 5).
 
+use super::asked::Asked;
 use super::fold::fold_name;
-use super::layout::{BREAKDOWN, breakdown, column, digits, heading, line, no_breakdown, rule};
-use super::number::{counted, graph_bracket, one_decimal, self_bracket};
+use super::layout::{breakdown, breakdown_columns, column, digits, heading, line, no_breakdown, rule};
+use super::number::{Shown, counted, graph_bracket, one_decimal, self_bracket};
 use super::options::Options;
 use super::rows::{Rows, rank};
+use super::style::Style;
 use crate::analysis::graph::{Entry, Graph, Line, Lines, Subject};
 use crate::analysis::tally::{Tally, Usage};
 use crate::analysis::tree::Tree;
 use std::io::{self, Write};
 
-pub(super) fn write(
-    tree: &Tree,
-    graph: &Graph,
-    total: &Tally,
+pub(super) fn write<N: Shown>(
+    tree: &Tree<N>,
+    graph: &Graph<N>,
+    total: &Usage<N>,
+    asked: &Asked,
     options: &Options,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    heading(out, "Allocation call graph")?;
+    heading(out, options.styles, "Allocation call graph")?;
     // What functions call upon each other's account adds up to nothing, so their own allocations are summed.
-    let own = |(_, entry): &(u32, &Entry)| match entry.subject {
+    let own = |(_, entry): &(u32, &Entry<N>)| match entry.subject {
         Subject::Function(_) => entry.own.usage,
         Subject::Cycle(_) => Default::default(),
     };
     let entries = (0..).zip(&graph.entries);
-    let mut rows = Rows::select(entries, options, &total.usage, |(_, entry)| entry.through, own);
+    let mut rows = Rows::select(entries, options, total, |(_, entry)| entry.through, own);
+    rows.keep(|(_, entry)| asked.subject(graph, entry.subject), own);
     let drawing = Drawing { tree, graph, total, options, widths: Widths::new(graph, &rows.shown) };
     if options.order.is_some() {
         rows.shown.sort_by_cached_key(|(index, entry)| {
-            (rank(options.order, &entry.through, 0), drawing.name(entry.subject), *index)
+            (rank(options.order, &entry.through, N::default()), drawing.name(entry.subject), *index)
         });
     }
     rows.limit(options, own);
@@ -57,30 +61,26 @@ struct Widths {
 const SHARE: usize = 7;
 
 impl Widths {
-    fn new(graph: &Graph, shown: &[(u32, &Entry)]) -> Self {
-        let lines = |entry: &'_ Entry| -> Vec<Line> {
-            entry.ancestors.lines.iter().chain(&entry.descendents.lines).copied().collect()
-        };
-        let (mut bytes, mut called, mut of) = (0, 0, 0);
+    fn new<N: Shown>(graph: &Graph<N>, shown: &[(u32, &Entry<N>)]) -> Self {
+        let (mut bytes, mut called, mut of) = (9, 8, 9);
         for (_, entry) in shown {
-            bytes = bytes.max(entry.total.usage.bytes).max(entry.ancestors.all.usage.bytes);
-            called = called.max(entry.called);
-            of = of.max(entry.recurring);
-            for line in lines(entry) {
-                bytes = bytes.max(line.tally.usage.bytes);
-                called = called.max(line.tally.usage.allocs);
-                of = of.max(line.of_allocs);
+            bytes = column(bytes, [entry.total.usage.bytes, entry.ancestors.all.usage.bytes]);
+            bytes = column(bytes, [entry.descendents.all.usage.bytes, entry.own.usage.bytes]);
+            called = column(called, [entry.called]);
+            of = of.max(entry.recurring.text().len() + 3);
+            for line in entry.ancestors.lines.iter().chain(&entry.descendents.lines) {
+                bytes = column(bytes, [line.tally.usage.bytes]);
+                called = column(called, [line.tally.usage.allocs]);
+                of = of.max(line.of_allocs.text().len() + 3);
             }
         }
         let last = graph.entries.len().saturating_sub(1) as u64;
-        Widths {
-            index: (digits(last) + 2).max(5),
-            bytes: column(9, bytes),
-            called: column(8, called),
-            total: (digits(of) + 3).max(9),
-        }
+        Widths { index: (digits(last) + 2).max(5), bytes, called, total: of }
     }
 }
+
+/// Columns of a share in brackets, without sign.
+const BRACKET: usize = 5;
 
 /// One line of the table, field by field.
 #[derive(Default)]
@@ -96,15 +96,15 @@ struct Fields<'a> {
     name: String,
 }
 
-struct Drawing<'a> {
-    tree: &'a Tree,
-    graph: &'a Graph,
-    total: &'a Tally,
+struct Drawing<'a, N> {
+    tree: &'a Tree<N>,
+    graph: &'a Graph<N>,
+    total: &'a Usage<N>,
     options: &'a Options,
     widths: Widths,
 }
 
-impl Drawing<'_> {
+impl<N: Shown> Drawing<'_, N> {
     fn titles(&self, out: &mut impl Write) -> io::Result<()> {
         let rows = [
             ["", "self", "", "", "     /ances", "     /ances", "called", "/total", "    ancestors"],
@@ -122,10 +122,11 @@ impl Drawing<'_> {
 
     fn line(&self, fields: &Fields<'_>) -> String {
         let Widths { index, bytes, called, total } = self.widths;
+        let (bracket, breakdown) = (BRACKET + N::SIGN, breakdown_columns::<N>());
         [
             format!("{:<index$}{:>SHARE$}{:>bytes$} ", fields.index, fields.share, fields.bytes),
-            format!("{:<5} |{:<BREAKDOWN$} |", fields.bracket, fields.sizes),
-            format!("{:<BREAKDOWN$} |{:>called$}", fields.fractions, fields.called),
+            format!("{:<bracket$} |{:<breakdown$} |", fields.bracket, fields.sizes),
+            format!("{:<breakdown$} |{:>called$}", fields.fractions, fields.called),
             format!("{:<total$}{}", fields.total, fields.name),
         ]
         .concat()
@@ -134,11 +135,12 @@ impl Drawing<'_> {
     /// Ends the titles or an entry.
     fn rule(&self, out: &mut impl Write) -> io::Result<()> {
         let Widths { index, bytes, called, .. } = self.widths;
-        let sizes = index + SHARE + bytes + 1 + 5 + 2;
-        let fractions = sizes + BREAKDOWN + 2;
-        let length = fractions + BREAKDOWN + 2 + called;
+        let breakdown = breakdown_columns::<N>();
+        let sizes = index + SHARE + bytes + 1 + BRACKET + N::SIGN + 2;
+        let fractions = sizes + breakdown + 2;
+        let length = fractions + breakdown + 2 + called;
         line(out, "")?;
-        line(out, &rule(0, length, [sizes, fractions]))
+        line(out, &self.options.styles.paint(Style::Faint, &rule::<N>(0, length, [sizes, fractions])))
     }
 
     /// The name of a function or cycle, without index.
@@ -147,7 +149,7 @@ impl Drawing<'_> {
             Subject::Cycle(cycle) => format!("<cycle {}>", cycle + 1),
             Subject::Function(function) => {
                 let name = &self.tree.functions[function].shown;
-                let name = if self.options.page.fold { fold_name(name, self.room()) } else { name.clone() };
+                let name = fold_name(name, self.used(), &self.options.page);
                 match self.graph.cycle_of(function) {
                     Some(cycle) => format!("{name} <cycle {}>", cycle + 1),
                     None => name,
@@ -156,10 +158,14 @@ impl Drawing<'_> {
         }
     }
 
-    /// Columns for a name without its indent and index.
-    fn room(&self) -> usize {
-        let used = self.line(&Fields::default()).len() + 4 + 1 + self.widths.index;
-        self.options.page.room(used)
+    /// Columns that a name does not have: those before it, its indent and its index.
+    fn used(&self) -> usize {
+        self.line(&Fields::default()).len() + 4 + 1 + self.widths.index
+    }
+
+    /// The name that an entry is about.
+    fn subject(&self, name: &str) -> String {
+        self.options.styles.paint(Style::Subject, name)
     }
 
     /// A caller's, callee's or member's name, with its index.
@@ -177,25 +183,26 @@ impl Drawing<'_> {
     }
 
     /// An entry: ancestors, the line of the function itself, descendents.
-    fn entry(&self, index: u32, entry: &Entry, out: &mut impl Write) -> io::Result<()> {
+    fn entry(&self, index: u32, entry: &Entry<N>, out: &mut impl Write) -> io::Result<()> {
         line(out, "")?;
-        let summable = |lines: &Lines| lines.lines.iter().filter(|line| !line.within_cycle).count();
+        let summable = |lines: &Lines<N>| lines.lines.iter().filter(|line| !line.within_cycle).count();
         if summable(&entry.ancestors) > 1 {
             self.all(&entry.ancestors.all, out)?;
         }
         self.lines(&entry.ancestors, &entry.through, out)?;
         let own = &entry.own;
-        let recurring = if entry.recurring > 0 { format!("+{}", entry.recurring) } else { String::new() };
+        let recurring =
+            if entry.recurring.is_some() { format!("+{}", entry.recurring.text()) } else { String::new() };
         let fields = Fields {
             index: format!("[{index}]"),
-            share: &one_decimal(entry.total.usage.bytes, self.total.usage.bytes),
-            bytes: own.usage.bytes.to_string(),
+            share: &one_decimal(entry.total.usage.bytes, self.total.bytes),
+            bytes: own.usage.bytes.text(),
             bracket: self_bracket(own.usage.bytes, entry.total.usage.bytes),
             sizes: breakdown(&own.bytes, own.usage.bytes, self.options.marks),
-            fractions: format!(" {}", "-".repeat(BREAKDOWN - 1)),
-            called: entry.called.to_string(),
+            fractions: long_rule::<N>(),
+            called: entry.called.text(),
             total: recurring,
-            name: format!("{} [{index}]", self.name(entry.subject)),
+            name: self.subject(&format!("{} [{index}]", self.name(entry.subject))),
         };
         line(out, &self.line(&fields))?;
         self.lines(&entry.descendents, &entry.through, out)?;
@@ -206,10 +213,10 @@ impl Drawing<'_> {
     }
 
     /// The sum of ancestors or descendents.
-    fn all(&self, all: &Tally, out: &mut impl Write) -> io::Result<()> {
+    fn all(&self, all: &Tally<N>, out: &mut impl Write) -> io::Result<()> {
         let fields = Fields {
             share: "all",
-            bytes: all.usage.bytes.to_string(),
+            bytes: all.usage.bytes.text(),
             sizes: breakdown(&all.bytes, all.usage.bytes, self.options.marks),
             ..Fields::default()
         };
@@ -217,9 +224,10 @@ impl Drawing<'_> {
     }
 
     /// Ancestors or descendents of an entry; `whole` is what was allocated on chains that it is on.
-    fn lines(&self, lines: &Lines, whole: &Usage, out: &mut impl Write) -> io::Result<()> {
-        let shows = |line: &&Line| line.within_cycle || self.options.detail.shows(&line.tally.usage, whole);
-        let (mut shown, mut hidden): (Vec<&Line>, Vec<&Line>) = lines.lines.iter().partition(shows);
+    fn lines(&self, lines: &Lines<N>, whole: &Usage<N>, out: &mut impl Write) -> io::Result<()> {
+        let shows =
+            |line: &&Line<N>| line.within_cycle || self.options.detail.shows(&line.tally.usage, whole);
+        let (mut shown, mut hidden): (Vec<&Line<N>>, Vec<&Line<N>>) = lines.lines.iter().partition(shows);
         if hidden.len() == 1 {
             // It takes no more room than the line that would stand for it.
             (shown, hidden) = (lines.lines.iter().collect(), Vec::new());
@@ -229,10 +237,10 @@ impl Drawing<'_> {
             if other.within_cycle {
                 fields.bytes = "*".into();
                 fields.bracket.clear();
-                fields.sizes = no_breakdown();
-                fields.fractions = no_breakdown();
+                fields.sizes = no_breakdown::<N>();
+                fields.fractions = no_breakdown::<N>();
             }
-            fields.total = format!("/{}", other.of_allocs);
+            fields.total = format!("/{}", other.of_allocs.text());
             fields.name = self.indented(other.function);
             line(out, &self.line(&fields))?;
         }
@@ -246,37 +254,37 @@ impl Drawing<'_> {
     }
 
     /// The numbers of calls over which `tally` was allocated.
-    fn call(&self, tally: &Tally, lines: &Lines) -> Fields<'static> {
+    fn call(&self, tally: &Tally<N>, lines: &Lines<N>) -> Fields<'static> {
         let marks = self.options.marks;
         let usage = &tally.usage;
         Fields {
-            bytes: usage.bytes.to_string(),
+            bytes: usage.bytes.text(),
             bracket: graph_bracket(usage.bytes, lines.whole),
             sizes: breakdown(&tally.bytes, usage.bytes, marks),
             fractions: breakdown(&tally.bytes, lines.all.usage.bytes, marks),
-            called: usage.allocs.to_string(),
+            called: usage.allocs.text(),
             ..Fields::default()
         }
     }
 
     /// A cycle as a whole: its members with what each allocated itself.
-    fn members(&self, index: u32, entry: &Entry, cycle: u32, out: &mut impl Write) -> io::Result<()> {
+    fn members(&self, index: u32, entry: &Entry<N>, cycle: u32, out: &mut impl Write) -> io::Result<()> {
         line(out, "")?;
         let marks = self.options.marks;
         let whole = entry.own.usage.bytes;
         let fields = Fields {
             index: format!("[{index}]"),
-            share: &one_decimal(entry.total.usage.bytes, self.total.usage.bytes),
-            bytes: whole.to_string(),
+            share: &one_decimal(entry.total.usage.bytes, self.total.bytes),
+            bytes: whole.text(),
             bracket: self_bracket(whole, entry.total.usage.bytes),
             sizes: breakdown(&entry.own.bytes, whole, marks),
-            fractions: format!(" {}", "-".repeat(BREAKDOWN - 1)),
-            name: format!("{} as a whole [{index}]", self.name(entry.subject)),
+            fractions: long_rule::<N>(),
+            name: self.subject(&format!("{} as a whole [{index}]", self.name(entry.subject))),
             ..Fields::default()
         };
         line(out, &self.line(&fields))?;
         let members = &self.graph.cycles[cycle as usize].members;
-        let shows = |&&(member, _): &&(u32, Tally)| {
+        let shows = |&&(member, _): &&(u32, Tally<N>)| {
             let index = self.graph.index_of(member);
             let through = index.map(|index| self.graph.entries[index as usize].through);
             through.is_some_and(|through| self.options.detail.shows(&through, &entry.through))
@@ -284,7 +292,7 @@ impl Drawing<'_> {
         let (shown, hidden): (Vec<_>, Vec<_>) = members.iter().partition(shows);
         for &(member, own) in shown {
             let fields = Fields {
-                bytes: own.usage.bytes.to_string(),
+                bytes: own.usage.bytes.text(),
                 bracket: self_bracket(own.usage.bytes, whole),
                 sizes: breakdown(&own.bytes, own.usage.bytes, marks),
                 fractions: breakdown(&own.bytes, whole, marks),
@@ -297,7 +305,7 @@ impl Drawing<'_> {
             let mut rest = Tally::default();
             hidden.iter().for_each(|(_, own)| rest += *own);
             let fields = Fields {
-                bytes: rest.usage.bytes.to_string(),
+                bytes: rest.usage.bytes.text(),
                 bracket: self_bracket(rest.usage.bytes, whole),
                 name: self.left_out(hidden.len()),
                 ..Fields::default()
@@ -306,4 +314,9 @@ impl Drawing<'_> {
         }
         self.rule(out)
     }
+}
+
+/// The rule in the field of fractions that marks the line of an entry's own.
+fn long_rule<N: Shown>() -> String {
+    format!(" {}", "-".repeat(breakdown_columns::<N>() - 1))
 }

@@ -1,10 +1,13 @@
 //! Draws the leak table (paper, figure 2).
 
+use super::asked::Asked;
 use super::fold::{INDENT, fold_path};
 use super::layout::{column, heading, line};
-use super::number::{bracket, counted};
+use super::number::{Fate, Shown, bracket, counted};
 use super::options::Options;
 use super::rows::{Rows, rank};
+use super::style::Style;
+use super::view::View;
 use crate::analysis::leaks::{LeakRow, Leaks, Path, Since};
 use crate::analysis::share::Detail;
 use crate::analysis::tally::Usage;
@@ -12,16 +15,22 @@ use crate::suppress::Label;
 use std::io::{self, Write};
 
 /// A row and its path.
-struct Row {
-    leak: LeakRow,
+struct Row<N> {
+    leak: LeakRow<N>,
     path: Path,
     text: String,
 }
 
-pub(super) fn write(leaks: &Leaks<'_>, options: &Options, out: &mut impl Write) -> io::Result<()> {
-    heading(out, "Memory leaks")?;
-    let rows = select(leaks, options);
-    let columns = if options.detail == Detail::Verbose { WITH_FREES } else { KEPT };
+pub(super) fn write<N: Shown>(
+    leaks: &Leaks<'_, N>,
+    asked: &Asked,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    heading(out, options.styles, "Memory leaks")?;
+    let rows = select(leaks, asked, options);
+    let with_frees = options.detail == Detail::Verbose;
+    let columns = if with_frees { with_all_figures() } else { kept_figures() };
     let layout = Layout::new(leaks, &rows.shown, columns);
     if leaks.rows.is_empty() {
         line(out, nothing(leaks))?;
@@ -41,28 +50,30 @@ pub(super) fn write(leaks: &Leaks<'_>, options: &Options, out: &mut impl Write) 
 }
 
 /// The rows that are shown, in order.
-fn select(leaks: &Leaks<'_>, options: &Options) -> Rows<Row> {
-    let selected =
+fn select<N: Shown>(leaks: &Leaks<'_, N>, asked: &Asked, options: &Options) -> Rows<Row<N>, N> {
+    let mut selected =
         Rows::select(leaks.rows.iter().copied(), options, &leaks.total, |row| row.usage, |row| row.usage);
+    selected.keep(|row| asked.path(leaks, row), |row| row.usage);
     let mut rows = selected.map(|row| {
         let path = leaks.path(&row);
         Row { leak: row, text: path.to_string(), path }
     });
     rows.shown.sort_by(|a, b| {
-        let rank = |row: &Row| rank(options.order, &row.leak.usage, row.leak.usage.kept_bytes());
+        let rank = |row: &Row<N>| rank(options.order, &row.leak.usage, row.leak.usage.kept_bytes());
         rank(a).cmp(&rank(b)).then_with(|| a.text.cmp(&b.text))
     });
     rows.limit(options, |row| row.leak.usage);
     rows
 }
 
-/// The rows of the table that are shown, in order.
-pub fn shown(leaks: &Leaks<'_>, options: &Options) -> Vec<LeakRow> {
-    select(leaks, options).shown.into_iter().map(|row| row.leak).collect()
+/// The rows of a view's leak table that are shown, in order.
+pub fn shown(view: &View, leaks: &Leaks<'_>, options: &Options) -> Vec<LeakRow> {
+    let asked = Asked::new(&view.tree, &options.show, options.paths.lines);
+    select(leaks, &asked, options).shown.into_iter().map(|row| row.leak).collect()
 }
 
 /// Why there are no rows.
-fn nothing(leaks: &Leaks<'_>) -> &'static str {
+fn nothing<N>(leaks: &Leaks<'_, N>) -> &'static str {
     match (leaks.known, leaks.suppressed.is_empty()) {
         (Some(_), _) => "  no more objects were kept than in the baseline",
         (None, false) => "  no objects were kept but those that are suppressed",
@@ -70,88 +81,117 @@ fn nothing(leaks: &Leaks<'_>) -> &'static str {
     }
 }
 
-fn kept(usage: &Usage) -> String {
+fn kept<N: Shown>(usage: &Usage<N>) -> String {
     format!("{}, {} kept", counted(usage.kept(), "object"), counted(usage.kept_bytes(), "byte"))
 }
 
 /// Title of the comparison with a baseline: bytes kept more.
 const GROWN: &str = "grown";
+/// Title of the comparison of two states.
+const CHANGE: &str = "change";
 
 /// A column of numbers.
-struct Column {
+struct Column<N> {
     title: &'static str,
     /// Width, if the numbers fit.
     usual: usize,
-    number: fn(&Usage) -> u64,
+    number: fn(&Usage<N>) -> N,
 }
 
 /// Objects and bytes kept.
-const KEPT: &[Column] = &[
-    Column { title: "allocs", usual: 8, number: Usage::kept },
-    Column { title: "bytes", usual: 10, number: Usage::kept_bytes },
-];
+fn kept_figures<N: Shown>() -> Vec<Column<N>> {
+    vec![
+        Column { title: "allocs", usual: 8, number: Usage::kept },
+        Column { title: "bytes", usual: 10, number: Usage::kept_bytes },
+    ]
+}
 
 /// All that was allocated over the paths, what of it was freed and what kept.
-const WITH_FREES: &[Column] = &[
-    Column { title: "allocs", usual: 8, number: |usage| usage.allocs },
-    Column { title: "bytes", usual: 10, number: |usage| usage.bytes },
-    Column { title: "frees", usual: 10, number: |usage| usage.frees },
-    Column { title: "freed", usual: 10, number: |usage| usage.freed_bytes },
-    Column { title: "kept", usual: 10, number: Usage::kept_bytes },
-];
+fn with_all_figures<N: Shown>() -> Vec<Column<N>> {
+    vec![
+        Column { title: "allocs", usual: 8, number: |usage| usage.allocs },
+        Column { title: "bytes", usual: 10, number: |usage| usage.bytes },
+        Column { title: "frees", usual: 10, number: |usage| usage.frees },
+        Column { title: "freed", usual: 10, number: |usage| usage.freed_bytes },
+        Column { title: "kept", usual: 10, number: Usage::kept_bytes },
+    ]
+}
 
-/// How a row compares with the baseline.
-fn since(row: &LeakRow) -> String {
-    match row.since {
-        Since::Unknown => String::new(),
-        Since::New => "new".into(),
-        Since::Grown { bytes, .. } => format!("+{bytes}"),
+/// What became of a row's kept objects, where two states are compared.
+fn fate<N: Shown>(row: &LeakRow<N>) -> Option<Fate> {
+    N::fate(row.usage.kept(), row.usage.kept_bytes())
+}
+
+/// How a row compares with the baseline or the earlier state.
+fn since<N: Shown>(row: &LeakRow<N>) -> String {
+    match (fate(row), row.since) {
+        (Some(fate), _) => fate.word().into(),
+        (None, Since::Unknown) => String::new(),
+        (None, Since::New) => "new".into(),
+        (None, Since::Grown { bytes, .. }) => format!("+{bytes}"),
     }
 }
 
-/// Columns and their widths.
-struct Layout<'l> {
-    leaks: &'l Leaks<'l>,
-    columns: &'static [Column],
-    widths: Vec<usize>,
-    /// Width of the comparison with a baseline; 0 without one.
-    since: usize,
+/// The same in its column and style.
+fn painted_since<N: Shown>(row: &LeakRow<N>, width: usize, options: &Options) -> String {
+    let text = format!("{:>width$}", since(row));
+    match fate(row) {
+        Some(Fate::New | Fate::Grown) => options.styles.paint(Style::Worse, &text),
+        Some(Fate::Gone | Fate::Shrunk) => options.styles.paint(Style::Better, &text),
+        _ => text,
+    }
 }
 
-impl<'l> Layout<'l> {
-    fn new(leaks: &'l Leaks<'l>, rows: &[Row], columns: &'static [Column]) -> Self {
+/// Columns of a share in brackets, without sign.
+const SHARE: usize = 4;
+
+/// Columns and their widths.
+struct Layout<'l, N> {
+    leaks: &'l Leaks<'l, N>,
+    columns: Vec<Column<N>>,
+    widths: Vec<usize>,
+    /// Title and width of the comparison with a baseline or an earlier state; no columns without one.
+    since: (&'static str, usize),
+}
+
+impl<'l, N: Shown> Layout<'l, N> {
+    fn new(leaks: &'l Leaks<'l, N>, rows: &[Row<N>], columns: Vec<Column<N>>) -> Self {
         let usages = || {
             rows.iter().map(|row| row.leak.usage).chain(leaks.suppressed.iter().map(|hidden| hidden.usage))
         };
-        let width = |of: &Column| {
-            let longest = usages().map(|usage| (of.number)(&usage)).max().unwrap_or(0);
-            column(of.usual, longest)
+        let width = |of: &Column<N>| column(of.usual, usages().map(|usage| (of.number)(&usage)));
+        let title = match N::fate(N::default(), N::default()) {
+            Some(_) => CHANGE,
+            None if leaks.known.is_some() => GROWN,
+            None => "",
         };
         let since = rows.iter().map(|row| since(&row.leak).len()).max().unwrap_or(0);
-        let since = if leaks.known.is_some() { since.max(GROWN.len()) + 2 } else { 0 };
-        Layout { leaks, columns, widths: columns.iter().map(width).collect(), since }
+        let since = if title.is_empty() { 0 } else { since.max(title.len()) + 2 };
+        Layout { leaks, widths: columns.iter().map(width).collect(), columns, since: (title, since) }
     }
 
-    fn draw(&self, rows: &[Row], options: &Options, out: &mut impl Write) -> io::Result<()> {
+    fn draw(&self, rows: &[Row<N>], options: &Options, out: &mut impl Write) -> io::Result<()> {
         let columns = self.columns.iter().zip(&self.widths);
         let titles: String = columns.map(|(column, &width)| format!("{:>width$}", column.title)).collect();
-        let grown = if self.since > 0 { GROWN } else { "" };
-        line(out, &format!("{titles} (%) {grown:>0$}    path", self.since))?;
+        let (title, width) = self.since;
+        line(out, &format!("{titles} {:<share$}{title:>width$}    path", "(%)", share = SHARE + N::SIGN))?;
         line(out, "")?;
         for row in rows {
             let numbers = self.numbers(&row.leak.usage, options);
-            draw_path(&format!("{numbers}{:>1$}    ", since(&row.leak), self.since), row, options, out)?;
+            let indent = numbers.len() + width + 4;
+            let begin = format!("{numbers}{}    ", painted_since(&row.leak, width, options));
+            draw_path(&begin, indent, row, options, out)?;
         }
         Ok(())
     }
 
     /// The columns of one line.
-    fn numbers(&self, usage: &Usage, options: &Options) -> String {
+    fn numbers(&self, usage: &Usage<N>, options: &Options) -> String {
         let columns = self.columns.iter().zip(&self.widths);
         let numbers: String =
-            columns.map(|(column, &width)| format!("{:>width$}", (column.number)(usage))).collect();
+            columns.map(|(column, &width)| format!("{:>width$}", (column.number)(usage).text())).collect();
         let share = bracket(usage.kept_bytes(), self.leaks.total.kept_bytes(), options.marks);
-        format!("{numbers} {share:<4}")
+        format!("{numbers} {share:<width$}", width = SHARE + N::SIGN)
     }
 
     /// Says what is suppressed, and by what.
@@ -165,19 +205,24 @@ impl<'l> Layout<'l> {
         for hidden in &self.leaks.suppressed {
             let Label { name, origin } = &hidden.label;
             let numbers = self.numbers(&hidden.usage, options);
-            line(out, &format!("{numbers}{:1$}    {name} ({origin})", "", self.since))?;
+            line(out, &format!("{numbers}{:1$}    {name} ({origin})", "", self.since.1))?;
         }
         Ok(())
     }
 }
 
-/// A row's path behind its numbers.
-fn draw_path(numbers: &str, row: &Row, options: &Options, out: &mut impl Write) -> io::Result<()> {
+/// A row's path behind its numbers, which are `indent` columns.
+fn draw_path<N>(
+    numbers: &str,
+    indent: usize,
+    row: &Row<N>,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
     if !options.page.fold {
         return line(out, &format!("{numbers}{}", row.text));
     }
-    let indent = numbers.chars().count();
-    for (index, part) in fold_path(&row.path, options.page.room(indent)).iter().enumerate() {
+    for (index, part) in fold_path(&row.path, options.page.room(indent), &options.page).iter().enumerate() {
         if index == 0 {
             line(out, &format!("{numbers}{part}"))?;
         } else {

@@ -1,12 +1,16 @@
 //! What of the report is drawn, and how.
 
 use super::number::Marks;
+use super::style::Styles;
+use crate::analysis::chains::Chains;
 use crate::analysis::graph::GraphKind;
 use crate::analysis::leaks::PathOptions;
+use crate::analysis::pattern::Patterns;
 use crate::analysis::share::Detail;
+use crate::suppress::Suppressions;
 
 /// Settings of a report. The default is what the command shows without options in a pipe.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// Which tables.
     pub tables: Tables,
@@ -22,8 +26,32 @@ pub struct Options {
     pub order: Option<Order>,
     /// Rows of a table at most.
     pub limit: Option<usize>,
+    /// What is done to call chains before.
+    pub chains: Chains,
+    /// Kept objects that are no rows of the leak table.
+    pub suppressions: Suppressions,
+    /// Rows are shown only if one of these is in them; all, where there are none.
+    pub show: Patterns,
+    /// Whether the parts of the input are summed or kept apart.
+    pub by: By,
     /// Where the report is drawn.
     pub page: Page,
+    /// Whether it is drawn with bold and colour.
+    pub styles: Styles,
+}
+
+/// Whether the parts of the input are summed or kept apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum By {
+    /// Everything is summed, by function.
+    #[default]
+    Function,
+    /// Everything is summed, by module: the program and its libraries stand for their functions.
+    Module,
+    /// A report for each process.
+    Process,
+    /// A report for each thread, as far as threads were told apart when the program ran.
+    Thread,
 }
 
 /// A choice of tables.
@@ -65,11 +93,13 @@ pub struct Page {
     pub width: usize,
     /// Fold what is longer than a line; else it runs over, and nothing is cut.
     pub fold: bool,
+    /// Names run over all the same.
+    pub full_names: bool,
 }
 
 impl Default for Page {
     fn default() -> Self {
-        Page { width: 80, fold: false }
+        Page { width: 80, fold: false, full_names: false }
     }
 }
 

@@ -4,6 +4,7 @@ use super::pattern::{Frame, Matcher, Step};
 use super::read::MAX_STEPS;
 use super::{Origin, Rule, Suppressions};
 use crate::analysis::functions::FunctionKind;
+use crate::analysis::number::Number;
 use crate::analysis::tree::{Node, Tree};
 use std::collections::HashMap;
 
@@ -39,7 +40,7 @@ impl Suppressed {
 
 /// Finds for each chain the first rule that matches it. Takes time in proportion to the tree times the rules that
 /// name something in it, however deep the chains are.
-pub fn apply(suppressions: &Suppressions, tree: &Tree) -> Suppressed {
+pub fn apply<N: Number>(suppressions: &Suppressions, tree: &Tree<N>) -> Suppressed {
     let mut rules = vec![None; tree.nodes.len()];
     let kept = chains_with_kept_objects(tree);
     for (index, rule) in suppressions.rules.iter().enumerate() {
@@ -58,8 +59,8 @@ pub fn apply(suppressions: &Suppressions, tree: &Tree) -> Suppressed {
 }
 
 /// Nodes with kept objects of their own, each once.
-fn chains_with_kept_objects(tree: &Tree) -> Vec<u32> {
-    let kept = tree.counts.iter().filter(|count| count.usage.kept() > 0);
+fn chains_with_kept_objects<N: Number>(tree: &Tree<N>) -> Vec<u32> {
+    let kept = tree.counts.iter().filter(|count| count.usage.kept().is_some());
     let mut nodes: Vec<u32> = kept.map(|count| count.node).collect();
     nodes.sort_unstable();
     nodes.dedup();
@@ -94,11 +95,16 @@ fn starts(steps: &[Step]) -> Positions {
 /// A node is handled after its caller, so each needs one pass over the steps: behind the last step everything
 /// matches; a wildcard matches if the rest does without it or if it does at the caller; a frame matches if it is the
 /// node's and the rest matches at the caller.
-fn suffixes(steps: &[Step], tree: &Tree, matches: &Matches) -> Vec<Positions> {
-    let beyond = beyond_the_start(steps);
+fn suffixes<N>(steps: &[Step], tree: &Tree<N>, matches: &Matches) -> Vec<Positions> {
+    let beyond_start = beyond(steps, Matcher::is_start);
+    let beyond_constructors = beyond(steps, Matcher::is_loader);
     let mut suffixes: Vec<Positions> = Vec::with_capacity(tree.nodes.len());
     for (id, node) in tree.nodes.iter().enumerate() {
-        let outer = node.parent.map_or(beyond, |parent| suffixes[parent as usize]);
+        let outer = match node.parent {
+            Some(parent) => suffixes[parent as usize],
+            None if node.called_by_loader => beyond_constructors,
+            None => beyond_start,
+        };
         let here = matches.of_node(id, node);
         let mut positions: Positions = 1 << steps.len();
         for (position, step) in steps.iter().enumerate().rev() {
@@ -117,11 +123,11 @@ fn suffixes(steps: &[Step], tree: &Tree, matches: &Matches) -> Vec<Positions> {
 }
 
 /// The positions from which only steps follow that a chain's outer end may lack.
-fn beyond_the_start(steps: &[Step]) -> Positions {
+fn beyond(steps: &[Step], may_lack: fn(&Matcher) -> bool) -> Positions {
     let mut positions = 1 << steps.len();
     for (position, step) in steps.iter().enumerate().rev() {
         match step {
-            Step::Frame(matcher) if !matcher.is_start() => break,
+            Step::Frame(matcher) if !may_lack(matcher) => break,
             _ => positions |= 1 << position,
         }
     }
@@ -138,14 +144,15 @@ struct Matches {
 
 impl Matches {
     /// Compares the rule with the tree; `None` where one of its frames is not in it, so that it cannot match.
-    fn of(rule: &Rule, tree: &Tree) -> Option<Matches> {
+    fn of<N>(rule: &Rule, tree: &Tree<N>) -> Option<Matches> {
         let mut of_functions = vec![0; tree.functions.len()];
         let mut of_nodes = Vec::new();
         for (position, step) in rule.steps.iter().enumerate() {
             let Step::Frame(matcher) = step else { continue };
             let bit: Positions = 1 << position;
-            let mut found =
-                (matcher.is_allocation() && starts(&rule.steps) & (bit << 1) != 0) || matcher.is_start();
+            let mut found = (matcher.is_allocation() && starts(&rule.steps) & (bit << 1) != 0)
+                || matcher.is_start()
+                || matcher.is_loader();
             if matcher.looks_at_source() {
                 of_nodes.resize(tree.nodes.len(), 0);
                 found |= compare_nodes(matcher, tree, bit, &mut of_nodes);
@@ -170,7 +177,7 @@ impl Matches {
 }
 
 /// Sets `bit` at the nodes that match; says whether there are any.
-fn compare_nodes(matcher: &Matcher, tree: &Tree, bit: Positions, of_nodes: &mut [Positions]) -> bool {
+fn compare_nodes<N>(matcher: &Matcher, tree: &Tree<N>, bit: Positions, of_nodes: &mut [Positions]) -> bool {
     let mut known = HashMap::new();
     let mut found = false;
     for (node, positions) in tree.nodes.iter().zip(of_nodes) {
@@ -185,7 +192,7 @@ fn compare_nodes(matcher: &Matcher, tree: &Tree, bit: Positions, of_nodes: &mut 
     found
 }
 
-fn frame<'t>(tree: &'t Tree, function: u32, node: Option<&Node>) -> Frame<'t> {
+fn frame<'t, N>(tree: &'t Tree<N>, function: u32, node: Option<&Node>) -> Frame<'t> {
     let function = &tree.functions[function];
     if matches!(function.kind, FunctionKind::Unknown | FunctionKind::Truncated) {
         return Frame::default();

@@ -95,9 +95,24 @@ impl Matcher {
         }
     }
 
+    /// Whether it may stand for the loader, which chains leave out above a library's constructor.
+    pub(super) fn is_loader(&self) -> bool {
+        match self {
+            Matcher::Function(pattern) => {
+                ["call_init", "_dl_init", "_dl_start_user"].iter().any(|name| glob::matches(pattern, name))
+            }
+            Matcher::Object(pattern) => {
+                ["/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2", "/lib64/ld-linux-x86-64.so.2"]
+                    .iter()
+                    .any(|name| glob::matches(pattern, name))
+            }
+            _ => false,
+        }
+    }
+
     /// Whether it may stand for the start of a program or thread, which chains leave out above `main`.
     pub(super) fn is_start(&self) -> bool {
-        const NAMES: [&str; 12] = [
+        const NAMES: [&str; 10] = [
             "(below main)",
             "_start",
             "__libc_start_main",
@@ -108,8 +123,6 @@ impl Matcher {
             "clone3",
             "__clone",
             "__clone3",
-            "_dl_init",
-            "call_init",
         ];
         const MODULES: [&str; 2] = ["/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6"];
         match self {
@@ -165,5 +178,7 @@ mod tests {
         assert!(Matcher::Function("(below main)".into()).is_start());
         assert!(Matcher::Object("/lib/x86_64-linux-gnu/libc*.so*".into()).is_start());
         assert!(!Matcher::Function("main".into()).is_start());
+        assert!(Matcher::Object("*/ld-linux*.so*".into()).is_loader());
+        assert!(!Matcher::Object("*/ld-linux*.so*".into()).is_start());
     }
 }

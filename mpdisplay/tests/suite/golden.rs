@@ -229,6 +229,6 @@ fn long_names() {
         .allocate(&format!("main > shop::Shelf<int, 7>::stock(int) > {name}"), 4096, 3, 0)
         .build();
     check("long-names", "pipe", from_ref(&profile), Options::default());
-    let page = Page { width: 100, fold: true };
+    let page = Page { width: 100, fold: true, ..Page::default() };
     check("long-names", "terminal", &[profile], Options { page, ..Options::default() });
 }

@@ -2,10 +2,12 @@
 
 use crate::builder::ProfileBuilder;
 use mpdisplay::analysis::leaks::{Leaks, PathOptions, Since};
+use mpdisplay::analysis::part::Part;
 use mpdisplay::analysis::tree::Tree;
 use mpdisplay::leak_check::{Excess, Settings, junit, sarif};
 use mpdisplay::report::options::{Options, Tables};
-use mpdisplay::report::write_report_of;
+use mpdisplay::report::view::View;
+use mpdisplay::report::write_view;
 use mpdisplay::suppress::{Suppressions, apply, generate};
 use mprof_format::model::Profile;
 use serde_json::Value;
@@ -195,11 +197,14 @@ fn a_baseline_leaves_what_is_new_or_grown() {
 }
 
 /// The leak table alone, below its heading.
-fn table(leaks: &Leaks<'_>, tree: &Tree) -> String {
+fn table(leaks: &Leaks<'_>) -> String {
     let tables = Tables { leaks: true, bins: false, direct: false, graph: false };
     let mut drawn = Vec::new();
     let options = Options { tables, ..Options::default() };
-    write_report_of(&[shop()], tree, leaks, &options, &mut drawn).expect("a vector takes everything");
+    let shop = shop();
+    let parts = [Part::whole(&shop)];
+    let view = View::new(&parts, &options);
+    write_view(&parts, &view, leaks, &options, &mut drawn).expect("a vector takes everything");
     let drawn = String::from_utf8(drawn).expect("text");
     drawn.split_once("Memory leaks\n\n").expect("the heading").1.to_owned()
 }
@@ -210,7 +215,7 @@ fn the_table_ends_with_what_it_does_not_count() {
     let rules = suppressions("leak:libcart.so\n");
     let leaks = Settings::leaks(&tree, PathOptions::default(), &rules, Some(&[earlier()]));
     assert_eq!(
-        table(&leaks, &tree),
+        table(&leaks),
         "  allocs     bytes (%)   grown    path\n\
          \n\
          \x20      2       200 (14)   +100    || > main > open > load\n\
@@ -224,7 +229,7 @@ fn the_table_ends_with_what_it_does_not_count() {
     );
     let leaks = Settings::leaks(&tree, PathOptions::default(), &suppressions("leak:*\n"), None);
     assert_eq!(
-        table(&leaks, &tree),
+        table(&leaks),
         "  no objects were kept but those that are suppressed\n\
          \n\
          \x20 suppressed: 8 objects, 1392 bytes kept\n\
@@ -249,14 +254,14 @@ fn junit_has_a_test_for_each_leak() {
         r#"<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>
   <testsuite name="mprof: shop" tests="4" failures="2" errors="0" skipped="2" timestamp="2025-12-31T23:59:59" time="1.500">
-    <testcase classname="shop" name="|| &gt; main &gt; open &gt; load" time="0" file="/src/load.c" line="5">
+    <testcase classname="shop" name="|| &gt; main &gt; open &gt; load" time="0">
       <failure message="2 objects, 200 bytes kept" type="leak">2 objects, 200 bytes kept, allocated by
     load (/src/load.c:5)
     open (/src/shop.c:20)
     main (/src/shop.c:10)
 </failure>
     </testcase>
-    <testcase classname="shop" name="|| &gt; main &gt; cart_new &gt; libcart.so+0x1500" time="0" file="/src/cart.c" line="77">
+    <testcase classname="shop" name="|| &gt; main &gt; cart_new &gt; libcart.so+0x1500" time="0">
       <failure message="4 objects, 160 bytes kept" type="leak">4 objects, 160 bytes kept, allocated by
     libcart.so+0x1500 (libcart.so)
     cart_new (/src/cart.c:77)
@@ -318,4 +323,19 @@ fn sarif_has_a_result_for_each_leak_with_its_line() {
     assert_eq!(frames[0]["location"].get("physicalLocation"), None);
     assert_eq!(results[2]["suppressions"][0]["justification"], "leak:work (my.supp:1)");
     assert_ne!(results[0]["partialFingerprints"], results[1]["partialFingerprints"]);
+}
+
+/// What a constructor of a library keeps, and what a thread does that begins in the same library.
+#[test]
+fn a_librarys_constructor_is_told_from_its_threads() {
+    let loader = "ld-linux-x86-64.so.2!_dl_start_user > ld-linux-x86-64.so.2!call_init";
+    let profile = ProfileBuilder::new("shop")
+        .allocate(&format!("{loader} > libgobject-2.0.so.0!0x1000 > libglib-2.0.so.0!g_malloc"), 16, 1, 0)
+        .allocate("libc.so.6!start_thread > libgobject-2.0.so.0!run > work", 8, 1, 0)
+        .build();
+    let tree = Tree::new(&[profile]);
+    let leaks = Settings::leaks(&tree, PathOptions::default(), &Suppressions::built_in(), None);
+    let rows: Vec<String> = leaks.sorted().into_iter().map(|(_, path)| path.to_string()).collect();
+    assert_eq!(rows, ["|| > run > work"]);
+    assert_eq!(leaks.suppressed[0].label.name, "GLib: start of the object system");
 }

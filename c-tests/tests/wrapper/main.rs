@@ -1,0 +1,8 @@
+//! `mprof`, the command that runs a program under the library, and leaks as test results.
+
+mod consumers;
+mod leaks;
+mod obstacles;
+mod running;
+mod scratch;
+mod signals;
