@@ -11,17 +11,34 @@ TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 RELEASE := $(TARGET)/release
 DEMO := $(TARGET)/demo
 
-.PHONY: help build demo test bench install uninstall clean
+LIBDIR ?= $(PREFIX)/lib
+MAN ?= $(PREFIX)/share/man
+BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
+FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
+
+PROGRAMS := mprof mpfilt mpdisplay
+GENERATED := $(TARGET)/generated
+DOCUMENTS := $(wildcard README.md CHANGELOG.md LICENSE-* docs/*.md)
+HEADERS := $(wildcard mprof-preload/include/*.h)
+
+.PHONY: help build generated demo test bench install uninstall deb clean
 
 help:
 	@echo 'make demo               the four tables for the program of the paper'
 	@echo 'make test               all tests, on the release build of the library'
 	@echo 'make bench              what the library costs on the workloads of bench/'
-	@echo 'make install PREFIX=DIR library, tools and documentation (DESTDIR is honoured)'
+	@echo 'make install PREFIX=DIR library, tools, manual pages, completions (DESTDIR is honoured)'
+	@echo 'make deb                the same as a Debian package'
 	@echo 'make clean              remove all that was built'
 
 build:
 	$(CARGO) build --release -p mprof-preload -p mpfilt -p mpdisplay
+
+# Manual pages and shell completions, from the definitions of the command lines.
+generated:
+	$(CARGO) run --release --quiet -p xtask -- man '$(GENERATED)/man'
+	$(CARGO) run --release --quiet -p xtask -- completions '$(GENERATED)/completions'
 
 # The path of a preloaded library must have no blanks and colons in it: it is given relative to the program's folder.
 demo: build
@@ -37,19 +54,32 @@ test: build
 bench: build
 	python3 bench/bench.py --library '$(RELEASE)/libmprof.so'
 
-install: build
-	$(INSTALL) -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib' '$(DESTDIR)$(PREFIX)/share/doc/mprof'
-	$(INSTALL) -m 755 '$(RELEASE)/mpfilt' '$(RELEASE)/mpdisplay' '$(DESTDIR)$(PREFIX)/bin'
-	$(INSTALL) -m 644 '$(RELEASE)/libmprof.so' '$(DESTDIR)$(PREFIX)/lib'
-	$(INSTALL) -m 644 $(wildcard README.md CHANGELOG.md LICENSE-* docs/*.md) '$(DESTDIR)$(PREFIX)/share/doc/mprof'
-	for page in $(wildcard docs/man/*.1); do \
-	    $(INSTALL) -D -m 644 "$$page" '$(DESTDIR)$(PREFIX)/share/man/man1/'"$${page##*/}" || exit 1; \
-	done
+install: build generated
+	$(INSTALL) -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(LIBDIR)' '$(DESTDIR)$(PREFIX)/share/doc/mprof' \
+	    $(patsubst %,'$(DESTDIR)%',$(MAN)/man1 $(MAN)/man3 $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS))
+	$(INSTALL) -m 755 $(patsubst %,'$(RELEASE)/%',$(PROGRAMS)) '$(DESTDIR)$(PREFIX)/bin'
+	$(INSTALL) -m 644 '$(RELEASE)/libmprof.so' '$(DESTDIR)$(LIBDIR)'
+	$(INSTALL) -m 644 $(DOCUMENTS) '$(DESTDIR)$(PREFIX)/share/doc/mprof'
+	$(INSTALL) -m 644 '$(GENERATED)'/man/man1/*.1 '$(DESTDIR)$(MAN)/man1'
+	$(INSTALL) -m 644 '$(GENERATED)'/man/man3/*.3 '$(DESTDIR)$(MAN)/man3'
+	$(INSTALL) -m 644 '$(GENERATED)'/completions/bash/* '$(DESTDIR)$(BASH_COMPLETIONS)'
+	$(INSTALL) -m 644 '$(GENERATED)'/completions/zsh/* '$(DESTDIR)$(ZSH_COMPLETIONS)'
+	$(INSTALL) -m 644 '$(GENERATED)'/completions/fish/* '$(DESTDIR)$(FISH_COMPLETIONS)'
+	$(if $(HEADERS),$(INSTALL) -d '$(DESTDIR)$(PREFIX)/include')
+	$(if $(HEADERS),$(INSTALL) -m 644 $(HEADERS) '$(DESTDIR)$(PREFIX)/include')
 
 uninstall:
-	rm -f '$(DESTDIR)$(PREFIX)/bin/mpfilt' '$(DESTDIR)$(PREFIX)/bin/mpdisplay' '$(DESTDIR)$(PREFIX)/lib/libmprof.so'
-	rm -f $(patsubst docs/man/%,'$(DESTDIR)$(PREFIX)/share/man/man1/%',$(wildcard docs/man/*.1))
+	rm -f $(patsubst %,'$(DESTDIR)$(PREFIX)/bin/%',$(PROGRAMS)) '$(DESTDIR)$(LIBDIR)/libmprof.so'
+	rm -f $(patsubst %,'$(DESTDIR)$(MAN)/man1/%.1',$(PROGRAMS)) '$(DESTDIR)$(MAN)/man3/libmprof.3'
+	rm -f $(patsubst %,'$(DESTDIR)$(BASH_COMPLETIONS)/%',$(PROGRAMS))
+	rm -f $(patsubst %,'$(DESTDIR)$(ZSH_COMPLETIONS)/_%',$(PROGRAMS))
+	rm -f $(patsubst %,'$(DESTDIR)$(FISH_COMPLETIONS)/%.fish',$(PROGRAMS))
+	rm -f $(patsubst %,'$(DESTDIR)$(PREFIX)/include/%',$(notdir $(HEADERS)))
 	rm -rf '$(DESTDIR)$(PREFIX)/share/doc/mprof'
+
+# A Debian package of the same.
+deb:
+	packaging/deb.sh '$(TARGET)'
 
 clean:
 	$(CARGO) clean

@@ -1,6 +1,11 @@
 //! What the command does: reads profiles, gives them names, shows them.
 
+use crate::analysis::annotation::Annotation;
+use crate::analysis::leaks::Leaks;
+use crate::analysis::number::Number;
 use crate::analysis::part::Part;
+use crate::analysis::text::{base_name, printable};
+use crate::analysis::tree::Tree;
 use crate::cli::{Arguments, When};
 use crate::error::Error;
 use crate::input::{self, Inputs};
@@ -8,6 +13,7 @@ use crate::leak_check::{Excess, Settings};
 use crate::output::{self, Screen};
 use crate::report;
 use crate::report::options::{By, Options};
+use crate::report::source::{Sources, is_preferred};
 use crate::report::view::View;
 use crate::select;
 use crate::suppress::{Suppressions, generate};
@@ -30,35 +36,22 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 }
 
 fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if !arguments.several.diff.is_empty() && matches!(arguments.several.by(), By::Process | By::Thread) {
+        return Err(Error::ApartAndCompared);
+    }
     let settings = arguments.leaks.settings();
     let suppressions = settings.read_suppressions()?;
-    let Inputs { profiles, mut troubles } = read(&arguments.files, arguments)?;
-    let mut earlier = |files: &[PathBuf]| -> Result<Option<Vec<Profile>>, Error> {
-        if files.is_empty() {
-            return Ok(None);
-        }
-        let Inputs { profiles, troubles: more } = read(files, arguments)?;
-        troubles.extend(more);
-        Ok(Some(profiles))
-    };
-    let baseline = earlier(&arguments.leaks.baseline)?;
-    let before = earlier(&arguments.several.diff)?;
+    let Gathered { profiles, baseline, before, troubles } = Gathered::read(arguments)?;
     let screen = screen(arguments);
     let options = options(arguments, suppressions, &screen);
     let parts = select::parts(&profiles, &arguments.several.pid, &arguments.several.tid)?;
     let view = View::new(&parts, &options);
     let leaks = Settings::leaks_in(&view, &options, baseline.as_deref());
-    screen.print(|out| match (&before, options.by) {
-        _ if let Some(format) = arguments.generation.format() => {
-            generate::write(&leaks, &report::leaks::shown(&view, &leaks, &options), format, out)
-        }
-        (Some(before), _) => {
-            let before: Vec<Part<'_>> = before.iter().map(Part::whole).collect();
-            report::write_comparison(&before, &parts, &options, out)
-        }
-        (None, By::Process | By::Thread) => report::write_each(&parts, &options, out),
-        (None, By::Function | By::Module) => report::write_view(&parts, &view, &leaks, &options, out),
-    })?;
+    let subject = Subject { parts: &parts, view: &view, leaks: &leaks };
+    match &before {
+        Some(before) => subject.compare(before, arguments, &options, &screen)?,
+        None => subject.show(arguments, &options, &screen)?,
+    }
     settings.write_results(&profiles, &leaks)?;
     troubles.iter().for_each(complain);
     let leaked = settings.fails(&leaks);
@@ -68,21 +61,114 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(if troubles.is_empty() { u8::from(leaked) } else { 2 }))
 }
 
+/// What is shown.
+struct Subject<'s> {
+    parts: &'s [Part<'s>],
+    view: &'s View,
+    leaks: &'s Leaks<'s>,
+}
+
+impl Subject<'_> {
+    fn show(&self, arguments: &Arguments, options: &Options, screen: &Screen) -> Result<(), Error> {
+        let Subject { parts, view, leaks } = *self;
+        if let Some(sources) = arguments.shown.sources() {
+            let annotation = annotation(&view.tree, &sources, options)?;
+            return screen
+                .print(|out| report::write_source(parts, view, &annotation, &sources, options, out));
+        }
+        screen.print(|out| match (arguments.generation.format(), options.by) {
+            (Some(format), _) => {
+                generate::write(leaks, &report::leaks::shown(view, leaks, options), format, out)
+            }
+            (None, By::Process | By::Thread) => report::write_each(parts, options, out),
+            (None, By::Function | By::Module) => report::write_view(parts, view, leaks, options, out),
+        })
+    }
+
+    /// Shows what has changed since `before`.
+    fn compare(
+        &self,
+        before: &[Profile],
+        arguments: &Arguments,
+        options: &Options,
+        screen: &Screen,
+    ) -> Result<(), Error> {
+        let before: Vec<Part<'_>> = before.iter().map(Part::whole).collect();
+        let states = [before.as_slice(), self.parts];
+        let view = View::comparing(states, options);
+        if let Some(sources) = arguments.shown.sources() {
+            let annotation = annotation(&view.tree, &sources, options)?;
+            return screen.print(|out| {
+                report::write_source_comparison(states, &view, &annotation, &sources, options, out)
+            });
+        }
+        screen.print(|out| report::write_comparison(states, &view, options, out))
+    }
+}
+
+/// What the lines of the source allocated, if there is source of all the names that were asked for.
+fn annotation<N: Number>(
+    tree: &Tree<N>,
+    sources: &Sources,
+    options: &Options,
+) -> Result<Annotation<N>, Error> {
+    let folders = &options.source_directories;
+    let annotation = Annotation::new(tree, |path| is_preferred(path, folders));
+    let names = match sources {
+        Sources::Named(names) => names.as_slice(),
+        Sources::Largest => &[],
+    };
+    match names.iter().find(|name| annotation.named(name).next().is_none()) {
+        None => Ok(annotation),
+        Some(name) => {
+            let there = annotation.files.iter().map(|file| base_name(&file.path).to_owned());
+            Err(Error::NoSource { name: printable(name.as_bytes()), there: there.collect() })
+        }
+    }
+}
+
 /// Says it on standard error, if that can be written to.
 fn complain(what: &impl Display) {
     let _ = writeln!(io::stderr(), "mpdisplay: {what}");
 }
 
-/// The profiles in `files`, with names; without files, what is meant then.
-fn read(files: &[PathBuf], arguments: &Arguments) -> Result<Inputs, Error> {
-    let mut inputs = input::read_all(files, &complain)?;
-    let naming = arguments.naming.options();
-    for profile in inputs.profiles.iter_mut().filter(|profile| profile.names.is_none()) {
-        for warning in mpfilt::add_names(profile, &naming) {
+/// All profiles that the arguments name, with names, and what is missing from them.
+struct Gathered {
+    profiles: Vec<Profile>,
+    /// To compare leaks with.
+    baseline: Option<Vec<Profile>>,
+    /// To compare everything with.
+    before: Option<Vec<Profile>>,
+    troubles: Vec<Error>,
+}
+
+impl Gathered {
+    fn read(arguments: &Arguments) -> Result<Self, Error> {
+        let Inputs { profiles, mut troubles } = input::read_all(&arguments.files, &complain)?;
+        let mut earlier = |files: &[PathBuf]| -> Result<Option<Vec<Profile>>, Error> {
+            if files.is_empty() {
+                return Ok(None);
+            }
+            let Inputs { profiles, troubles: more } = input::read_all(files, &complain)?;
+            troubles.extend(more);
+            Ok(Some(profiles))
+        };
+        let baseline = earlier(&arguments.leaks.baseline)?;
+        let before = earlier(&arguments.several.diff)?;
+        let mut gathered = Gathered { profiles, baseline, before, troubles };
+        gathered.name(&arguments.naming.options());
+        Ok(gathered)
+    }
+
+    /// Gives names to the profiles that have none.
+    fn name(&mut self, options: &mpfilt::Options) {
+        let earlier = self.baseline.iter_mut().chain(&mut self.before).flatten();
+        let mut unnamed: Vec<&mut Profile> =
+            self.profiles.iter_mut().chain(earlier).filter(|profile| profile.names.is_none()).collect();
+        for warning in mpfilt::add_names_to_all(&mut unnamed, options) {
             complain(&warning);
         }
     }
-    Ok(inputs)
 }
 
 fn screen(arguments: &Arguments) -> Screen {
@@ -107,6 +193,7 @@ fn options(arguments: &Arguments, suppressions: Suppressions, screen: &Screen) -
         suppressions,
         show: arguments.reading.show(),
         by: arguments.several.by(),
+        source_directories: arguments.naming.source_directories.clone(),
         page: screen.page(),
         styles: screen.styles(),
     }

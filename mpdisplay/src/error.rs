@@ -67,6 +67,19 @@ pub(crate) enum Error {
         /// Rising.
         there: Vec<u32>,
     },
+    /// Processes or threads of two runs are not the same, so they cannot be compared one by one.
+    #[error(
+        "--diff compares sums: choose what is summed by --pid or --tid, not by --by process or --by thread"
+    )]
+    ApartAndCompared,
+    /// No source file is called as was asked for.
+    #[error("no line of a source file {name} is on a call chain{}", sources(there))]
+    NoSource {
+        /// Asked for, printable.
+        name: String,
+        /// Base names, those with most bytes first.
+        there: Vec<String>,
+    },
     /// The report cannot be written.
     #[error("cannot write the report: {0}")]
     Output(io::Error),
@@ -85,6 +98,19 @@ fn numbers(there: &[u32]) -> String {
     let more = there.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{verb} {}{more}", texts.join(", "))
+}
+
+/// The source files that there are.
+fn sources(there: &[String]) -> String {
+    const SHOWN: usize = 6;
+    match there {
+        [] => "; no lines are known at all: compile with -g".into(),
+        _ => {
+            let more = there.len().saturating_sub(SHOWN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("; there are lines of {}{more}", there[..there.len().min(SHOWN)].join(", "))
+        }
+    }
 }
 
 /// What to do about a profile that is not there.

@@ -12,6 +12,7 @@ mod error;
 mod input;
 pub mod leak_check;
 mod output;
+mod pager;
 pub mod report;
 mod select;
 pub mod suppress;

@@ -43,6 +43,7 @@ mod perf_map;
 mod progress;
 mod resolve;
 mod scopes;
+mod several;
 mod skim;
 mod source_file;
 mod source_path;
@@ -54,6 +55,7 @@ mod vet;
 mod warning;
 
 pub use options::Options;
+pub use several::add_names_to_all;
 pub use warning::{Problem, Warning};
 
 use module_names::{Job, ModuleNames};
@@ -73,7 +75,7 @@ const MAX_THREADS: usize = 16;
 ///
 /// The result depends on the profile and the files only.
 pub fn add_names(profile: &mut Profile, options: &Options) -> Vec<Warning> {
-    let wanted = Sizes::new(profile.bins.iter().filter(|bin| bin.allocs > 0).filter_map(|bin| bin.size));
+    let wanted = Sizes::of(profile);
     let progress = Progress::new(options.progress);
     let (of_modules, anonymous) = code_frames(profile);
     let jobs = jobs(profile, of_modules, |id, module, frames| {
@@ -191,7 +193,7 @@ struct Declarations {
 }
 
 impl Types {
-    fn add(&mut self, types: BTreeSet<survey::UserType>, module: u32, system_library: bool) {
+    fn add(&mut self, types: impl IntoIterator<Item = survey::UserType>, module: u32, system_library: bool) {
         for of in types {
             let none = || Declarations { first_module: module, by_program: false, in_system_header: false };
             let all = self.0.entry((of.size, of.name)).or_insert_with(none);

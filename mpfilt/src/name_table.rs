@@ -75,6 +75,52 @@ impl NameTable {
     }
 }
 
+/// Takes single frames over from a table of one module.
+pub(crate) struct Takeover<'t> {
+    from: &'t NameTable,
+    /// The module's id where the frames go.
+    module: u32,
+    functions: HashMap<u32, u32>,
+    files: HashMap<u32, u32>,
+}
+
+impl<'t> Takeover<'t> {
+    pub(crate) fn new(from: &'t NameTable, module: u32) -> Self {
+        Takeover { from, module, functions: HashMap::new(), files: HashMap::new() }
+    }
+
+    /// Takes over what `frame` means, for the frame that is called `new` there.
+    pub(crate) fn site(&mut self, to: &mut NameTable, frame: Frame, new: Frame) {
+        if let Some(site) = self.from.sites.get(&frame) {
+            let frames = site.frames.iter().map(|of| SourceFrame {
+                function: self.function(to, of.function),
+                file: self.file(to, of.file),
+                ..*of
+            });
+            let frames = frames.collect();
+            to.site(new, frames);
+        }
+    }
+
+    fn function(&mut self, to: &mut NameTable, id: u32) -> u32 {
+        if let Some(&known) = self.functions.get(&id) {
+            return known;
+        }
+        let (function, entry) = &self.from.functions[id as usize];
+        let mut function = function.clone();
+        function.file = self.file(to, function.file);
+        function.module = function.module.map(|_| self.module);
+        let new = to.function(function, *entry);
+        self.functions.insert(id, new);
+        new
+    }
+
+    fn file(&mut self, to: &mut NameTable, id: Option<u32>) -> Option<u32> {
+        let path = self.from.files.get(id? as usize)?;
+        Some(*self.files.entry(id?).or_insert_with(|| to.file(path)))
+    }
+}
+
 /// The next id. There are fewer functions and files than bytes of memory for them, which end long before `u32`.
 fn id(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)

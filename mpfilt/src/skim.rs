@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use gimli::{AttributeValue, DW_LANG_Rust, UnitHeader};
-use mprof_format::model::LAST_BIN;
+use mprof_format::model::{LAST_BIN, Profile};
 
 use crate::dwarf::{Dwarf, Slice, Unit};
 use crate::entry::{Entry, Role, Value};
@@ -24,7 +24,17 @@ impl Sizes {
         Sizes(wanted)
     }
 
-    fn contains(&self, size: u64) -> bool {
+    /// The sizes that have a bin with allocations.
+    pub(crate) fn of(profile: &Profile) -> Self {
+        Sizes::new(profile.bins.iter().filter(|bin| bin.allocs > 0).filter_map(|bin| bin.size))
+    }
+
+    /// The sizes that are in any of several.
+    pub(crate) fn union(all: &[Sizes]) -> Self {
+        Sizes::new((0..=LAST_BIN).filter(|&size| all.iter().any(|sizes| sizes.contains(size))))
+    }
+
+    pub(crate) fn contains(&self, size: u64) -> bool {
         self.0.get(usize::try_from(size).unwrap_or(usize::MAX)).is_some_and(|&wanted| wanted)
     }
 }

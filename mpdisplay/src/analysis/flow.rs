@@ -6,6 +6,7 @@
 use super::number::Number;
 use super::tally::Tally;
 use super::tree::{Node, Tree};
+use super::walk::{self, Visit};
 use std::collections::HashMap;
 
 /// What was allocated over calls from one function to another.
@@ -110,30 +111,11 @@ struct Walk<'a, N> {
 impl<N: Number> Walk<'_, N> {
     /// Visits all nodes, callers before callees, with the marks of exactly their chain set.
     fn run(&mut self) {
-        const NONE: u32 = u32::MAX;
         let nodes = &self.tree.nodes;
-        let count = nodes.len();
-        let (mut first_child, mut sibling) = (vec![NONE; count], vec![NONE; count]);
-        let mut outermost = NONE;
-        for id in (0..count).rev() {
-            let list = match nodes[id].parent {
-                Some(parent) => &mut first_child[parent as usize],
-                None => &mut outermost,
-            };
-            sibling[id] = std::mem::replace(list, id as u32);
-        }
-        let mut chain: Vec<u32> = Vec::new();
-        let mut next = outermost;
-        loop {
-            if next != NONE {
-                self.enter(next, chain.last().copied());
-                chain.push(next);
-                next = first_child[next as usize];
-            } else if let Some(node) = chain.pop() {
-                self.leave(node, chain.last().copied());
-                next = sibling[node as usize];
-            } else {
-                return;
+        for visit in walk::Walk::new(nodes.iter().map(|node| node.parent)) {
+            match visit {
+                Visit::Enter(node) => self.enter(node, nodes[node as usize].parent),
+                Visit::Leave(node) => self.leave(node, nodes[node as usize].parent),
             }
         }
     }

@@ -1,5 +1,6 @@
 //! From profiles to what the tables say: data only, no drawing.
 
+pub mod annotation;
 pub mod bins;
 pub mod chains;
 pub mod cycles;
@@ -21,3 +22,4 @@ pub mod text;
 pub mod threads;
 pub mod totals;
 pub mod tree;
+pub mod walk;

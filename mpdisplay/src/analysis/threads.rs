@@ -8,10 +8,10 @@ use mprof_format::model::{Profile, Thread};
 /// known of. A record that several threads share says how many.
 pub fn describe(profile: &Profile, thread: Option<u32>) -> String {
     let Some(thread) = thread.and_then(|thread| profile.threads.get(thread as usize)) else {
-        return "thread not known".into();
+        return "not known".into();
     };
     let mut text = match printable(&thread.name) {
-        name if name.is_empty() => "thread without a name".into(),
+        name if name.is_empty() => "without a name".into(),
         name => name,
     };
     if thread.count > 1 {
@@ -57,7 +57,7 @@ mod tests {
         let profile = Profile { threads, names: Some(names), ..Profile::default() };
         assert_eq!(describe(&profile, Some(0)), "tool, tid 10");
         assert_eq!(describe(&profile, Some(1)), "reader\\n and 2 more, tid 11, began in read_all");
-        assert_eq!(describe(&profile, Some(2)), "thread without a name");
-        assert_eq!(describe(&profile, None), "thread not known");
+        assert_eq!(describe(&profile, Some(2)), "without a name");
+        assert_eq!(describe(&profile, None), "not known");
     }
 }

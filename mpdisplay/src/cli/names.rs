@@ -14,6 +14,10 @@ pub struct Naming {
     /// Look for separate debug files in DIR too, before /usr/lib/debug; may be given more than once
     #[arg(long = "debug-dir", value_name = "DIR")]
     debug_directories: Vec<PathBuf>,
+
+    /// Look for source files below DIR, by their whole paths or the ends of them; may be given more than once
+    #[arg(long = "source-dir", value_name = "DIR")]
+    pub source_directories: Vec<PathBuf>,
 }
 
 impl Naming {

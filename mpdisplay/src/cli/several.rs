@@ -23,7 +23,7 @@ pub struct Several {
 
     /// Show by how much the numbers differ from those of this profile, and which leaks are new, gone, grown; may be
     /// given more than once, and is summed
-    #[arg(long, value_name = "BASE")]
+    #[arg(long, value_name = "BASE", conflicts_with_all = ["gen_suppressions", "fail_on_leak", "baseline"])]
     pub diff: Vec<PathBuf>,
 }
 

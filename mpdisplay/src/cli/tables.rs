@@ -3,6 +3,7 @@
 use crate::analysis::share::Detail;
 use crate::report::number::Marks;
 use crate::report::options::{Order, Tables};
+use crate::report::source::Sources;
 use clap::{Args, ValueEnum};
 
 /// Which tables are shown, and which of their rows.
@@ -32,6 +33,17 @@ pub struct Shown {
     /// Order of rows (default: each table's own)
     #[arg(long, value_name = "ORDER")]
     sort: Option<Sort>,
+
+    /// Show source files in place of the tables, with what their lines allocated; without FILE (a path, its end or a
+    /// glob), those parts that allocate most
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        default_missing_value = "",
+        conflicts_with_all = ["gen_suppressions", "by"]
+    )]
+    annotate: Option<Vec<String>>,
 
     /// Show `.` for shares under 1 % and `**` for all, where the paper has blanks and 99
     #[arg(long)]
@@ -74,6 +86,13 @@ impl Shown {
             direct: wanted(Table::Direct),
             graph: wanted(Table::Graph),
         }
+    }
+
+    /// The source files asked for in place of the tables.
+    pub fn sources(&self) -> Option<Sources> {
+        let mut names = self.annotate.clone()?;
+        names.retain(|name| !name.is_empty());
+        Some(if names.is_empty() { Sources::Largest } else { Sources::Named(names) })
     }
 
     /// How much of the tables.

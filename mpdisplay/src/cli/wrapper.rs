@@ -17,7 +17,7 @@ use std::path::PathBuf;
 )]
 pub struct WrapperArguments {
     /// The program and its arguments; `--` before it where its name is `show` or begins with a dash
-    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true)]
+    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, value_hint = clap::ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
 
     /// Write the profile to FILE instead of mprof.data; %p in it becomes the process id, %n the program's name

@@ -1,5 +1,6 @@
 //! Folding of long names, for terminals only.
 
+use super::abbreviate::abbreviate;
 use super::options::Page;
 use crate::analysis::leaks::Path;
 
@@ -14,13 +15,17 @@ pub(super) fn fold_name(name: &str, used: usize, page: &Page) -> String {
     if page.fold && !page.full_names { fold(name, page.room(used)) } else { name.to_owned() }
 }
 
-/// The name in at most `room` columns: first what is between its brackets gives way (template arguments, then
-/// parameters), then its middle.
+/// The name in at most `room` columns: first the template arguments give way that nobody writes, then what is between
+/// its brackets (template arguments, then parameters), then its middle.
 fn fold(name: &str, room: usize) -> String {
     if columns(name) <= room {
         return name.to_owned();
     }
-    let folded = empty_brackets(name, '<', '>');
+    let short = abbreviate(name);
+    if columns(&short) <= room {
+        return short;
+    }
+    let folded = empty_brackets(&short, '<', '>');
     if columns(&folded) <= room {
         return folded;
     }
@@ -86,7 +91,7 @@ fn empty_brackets(name: &str, open: char, close: char) -> String {
 }
 
 /// Length in bytes of an operator's name at the beginning of `text`, 0 if there is none.
-fn operator_length(text: &str) -> usize {
+pub(super) fn operator_length(text: &str) -> usize {
     const WORD: &str = "operator";
     let Some(symbols) = text.strip_prefix(WORD) else { return 0 };
     if symbols.starts_with("()") {

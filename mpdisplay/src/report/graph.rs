@@ -191,8 +191,12 @@ impl<N: Shown> Drawing<'_, N> {
         }
         self.lines(&entry.ancestors, &entry.through, out)?;
         let own = &entry.own;
-        let recurring =
-            if entry.recurring.is_some() { format!("+{}", entry.recurring.text()) } else { String::new() };
+        let recurring = match entry.recurring.is_some() {
+            // A change has a sign of its own.
+            true if N::SIGN > 0 => format!("/{}", entry.recurring.text()),
+            true => format!("+{}", entry.recurring.text()),
+            false => String::new(),
+        };
         let fields = Fields {
             index: format!("[{index}]"),
             share: &one_decimal(entry.total.usage.bytes, self.total.bytes),

@@ -45,7 +45,7 @@ pub(super) fn write_states(before: &[Part<'_>], after: &[Part<'_>], out: &mut im
         write_parts(parts, out)?;
         writeln!(out)?;
     }
-    writeln!(out, "All numbers: after - before")
+    writeln!(out, "All numbers: after - before, of percentages in percentage points")
 }
 
 /// Parts that have the same to say, but for their process ids.
@@ -102,7 +102,7 @@ fn all_threads(part: &Part<'_>) -> Vec<(&'static str, String)> {
         .collect();
     let rest: u64 = all.iter().skip(THREADS).map(|thread| thread.count).sum();
     if rest > 0 {
-        lines.push(("Thread", format!("{} more", counted(rest, "other"))));
+        lines.push(("Thread", format!("{rest} more")));
     }
     lines
 }
@@ -171,7 +171,7 @@ pub(super) fn write_total<N: Shown>(
     of: Option<&Usage<N>>,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let counts = |objects: N, bytes: N| format!("{} objects, {} bytes", objects.text(), bytes.text());
+    let counts = |objects: N, bytes: N| format!("{}, {}", counted(objects, "object"), counted(bytes, "byte"));
     let (all, kept) = (counts(total.allocs, total.bytes), counts(total.kept(), total.kept_bytes()));
     line(out, "Allocated", &format!("{all}; kept: {kept}"))?;
     if let Some(of) = of {

@@ -34,6 +34,8 @@ pub(super) fn write<N: Shown>(
     let layout = Layout::new(leaks, &rows.shown, columns);
     if leaks.rows.is_empty() {
         line(out, nothing(leaks))?;
+    } else if rows.shown.is_empty() {
+        line(out, "  no rows to show")?;
     } else {
         layout.draw(&rows.shown, options, out)?;
     }

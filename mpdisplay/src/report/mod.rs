@@ -1,5 +1,6 @@
 //! Draws the report: a header and the four tables (paper, figures 2 to 5).
 
+mod abbreviate;
 mod asked;
 mod bins;
 mod direct;
@@ -13,18 +14,23 @@ pub mod options;
 mod overview;
 pub(crate) mod process;
 mod rows;
+pub mod source;
 pub mod style;
 pub mod view;
 
+use crate::analysis::annotation::Annotation;
 use crate::analysis::direct::Direct;
 use crate::analysis::graph::Graph;
 use crate::analysis::leaks::Leaks;
+use crate::analysis::number::Change;
 use crate::analysis::part::Part;
 use asked::Asked;
 use mprof_format::model::Profile;
 use number::Shown;
 use options::{By, Options};
+use source::Sources;
 use std::io::{self, Write};
+use std::time::{Duration, SystemTime};
 use view::View;
 
 /// Writes the report of the profiles.
@@ -71,6 +77,58 @@ pub fn write_view(
     write_tables(view, leaks, options, out)
 }
 
+/// Writes the source of the parts' view, with what its lines allocated.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_source(
+    parts: &[Part<'_>],
+    view: &View,
+    annotation: &Annotation,
+    sources: &Sources,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    header::write_parts(parts, out)?;
+    write_annotation(view, annotation, sources, recorded(parts), options, out)
+}
+
+/// Writes the source with by how much what its lines allocated differs from one state to the other.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_source_comparison(
+    [before, after]: [&[Part<'_>]; 2],
+    view: &View<Change>,
+    annotation: &Annotation<Change>,
+    sources: &Sources,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    header::write_states(before, after, out)?;
+    write_annotation(view, annotation, sources, recorded(after), options, out)
+}
+
+fn write_annotation<N: Shown>(
+    view: &View<N>,
+    annotation: &Annotation<N>,
+    sources: &Sources,
+    recorded: Option<SystemTime>,
+    options: &Options,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    header::write_choices(options, out)?;
+    header::write_total(&view.total, options.chains.chooses().then_some(&view.all), out)?;
+    source::write(annotation, sources, &view.total, recorded, options, out)
+}
+
+/// When the last of the programs was started, if it is known of one.
+fn recorded(parts: &[Part<'_>]) -> Option<SystemTime> {
+    let starts = parts.iter().map(|part| part.profile.process.start_unix_ns);
+    let last = starts.max().filter(|&start| start > 0)?;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(last))
+}
+
 /// Writes the leak table alone.
 ///
 /// # Errors
@@ -84,19 +142,18 @@ pub fn write_leaks(
     leaks::write(leaks, &Asked::new(&view.tree, &options.show, options.paths.lines), options, out)
 }
 
-/// Writes by how much the numbers of `after` differ from those of `before`.
+/// Writes by how much the numbers of two states, which the view compares, differ.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn write_comparison(
-    before: &[Part<'_>],
-    after: &[Part<'_>],
+    [before, after]: [&[Part<'_>]; 2],
+    view: &View<Change>,
     options: &Options,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let view = View::comparing(before, after, options);
     header::write_states(before, after, out)?;
-    write_tables(&view, &view.leaks(options), options, out)
+    write_tables(view, &view.leaks(options), options, out)
 }
 
 fn write_tables<N: Shown>(

@@ -8,6 +8,9 @@ pub trait Shown: Number {
     /// Columns of a sign.
     const SIGN: usize;
 
+    /// What small rows are, before the share that they do not reach.
+    const SMALL: &'static str;
+
     /// The number.
     fn text(self) -> String;
 
@@ -62,6 +65,7 @@ impl Fate {
 
 impl Shown for u64 {
     const SIGN: usize = 0;
+    const SMALL: &'static str = "under";
 
     fn text(self) -> String {
         self.to_string()
@@ -98,6 +102,7 @@ impl Change {
 
 impl Shown for Change {
     const SIGN: usize = 1;
+    const SMALL: &'static str = "changed by less than";
 
     fn text(self) -> String {
         match self.after.cmp(&self.before) {

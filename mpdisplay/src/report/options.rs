@@ -8,6 +8,7 @@ use crate::analysis::leaks::PathOptions;
 use crate::analysis::pattern::Patterns;
 use crate::analysis::share::Detail;
 use crate::suppress::Suppressions;
+use std::path::PathBuf;
 
 /// Settings of a report. The default is what the command shows without options in a pipe.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub struct Options {
     pub show: Patterns,
     /// Whether the parts of the input are summed or kept apart.
     pub by: By,
+    /// Folders in which sources are looked for that are not where the debug information says.
+    pub source_directories: Vec<PathBuf>,
     /// Where the report is drawn.
     pub page: Page,
     /// Whether it is drawn with bold and colour.

@@ -84,7 +84,7 @@ impl<T, N: Shown> Rows<T, N> {
     /// Why rows are left out, where all are for the same reason.
     fn why(&self, options: &Options) -> String {
         match (self.unasked, self.small, self.over, options.detail.limit()) {
-            (0, _, 0, Some(limit)) => format!(", each under {limit}"),
+            (0, _, 0, Some(limit)) => format!(", each {} {limit}", N::SMALL),
             (0, 0, _, _) => ", over the limit".into(),
             (_, 0, 0, _) => ", not asked for".into(),
             _ => String::new(),

@@ -36,7 +36,7 @@ impl View {
 
 impl View<Change> {
     /// What there is to see of two states that are compared.
-    pub fn comparing(before: &[Part<'_>], after: &[Part<'_>], options: &Options) -> Self {
+    pub fn comparing([before, after]: [&[Part<'_>]; 2], options: &Options) -> Self {
         let bins = bins_of(before, options).zip(bins_of(after, options));
         let bins = bins.map(|(before, after)| Bins::comparing(&before, &after));
         View::of(Tree::comparing(before, after), bins, options)

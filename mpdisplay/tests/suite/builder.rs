@@ -3,7 +3,8 @@
 //! A chain is written as the leak table shows it, `main > make > alloc`, outermost first; `[unknown] > f` and
 //! `... > f` begin at callers that are not there. Each part is `[MODULE!]NAME[{FILE}][+OFFSET][@LINE]`:
 //! `libc.so.6!qsort`, `helper{b.c}`, `make+26@17`. `MODULE!0x1234` is an address without a name, `[jit]` one
-//! outside all modules, and `outer/inner` one frame in which `inner` is inlined.
+//! outside all modules, and `outer/inner` one frame in which `inner` is inlined. A chain that begins with `#1` is of
+//! the thread that was added first, one without of the initial thread.
 
 use mprof_format::model::{
     Bin, Category, Context, Counter, Frame, Function, LAST_BIN, Module, Names, Process, Profile, Reason,
@@ -14,7 +15,10 @@ use std::collections::{BTreeMap, HashMap};
 /// Builds a profile.
 pub(crate) struct ProfileBuilder {
     process: Process,
+    /// Where sources are that are named without a folder.
+    folder: &'static str,
     modules: Vec<String>,
+    threads: Vec<Thread>,
     names: Names,
     functions: HashMap<(String, u32, String), u32>,
     files: HashMap<String, u32>,
@@ -38,7 +42,9 @@ impl ProfileBuilder {
         };
         ProfileBuilder {
             process,
+            folder: "/src",
             modules: vec![program.to_owned()],
+            threads: vec![Thread { name: program.into(), count: 1, tid: 4711, start: None }],
             names: Names::default(),
             functions: HashMap::new(),
             files: HashMap::new(),
@@ -50,9 +56,22 @@ impl ProfileBuilder {
         }
     }
 
+    /// Sources that are named without a folder are in this one, not in /src.
+    pub(crate) fn sources_in(mut self, folder: &'static str) -> Self {
+        self.folder = folder;
+        self
+    }
+
     /// Changes the process record.
     pub(crate) fn process(mut self, change: impl FnOnce(&mut Process)) -> Self {
         change(&mut self.process);
+        self
+    }
+
+    /// A thread, or several that began in the same function.
+    pub(crate) fn thread(mut self, name: &str, tid: u32, count: u64, start: &str) -> Self {
+        let start = self.frame(start);
+        self.threads.push(Thread { name: name.into(), tid, count, start: Some(start) });
         self
     }
 
@@ -97,7 +116,7 @@ impl ProfileBuilder {
         Profile {
             process: self.process,
             modules: self.modules.iter().map(module).collect(),
-            threads: vec![Thread { count: 1, tid: 4711, ..Thread::default() }],
+            threads: self.threads,
             contexts: self.contexts,
             counters: self.counters.into_values().collect(),
             bins: self.bins.into_values().collect(),
@@ -112,6 +131,9 @@ impl ProfileBuilder {
         let top = match parts.peek() {
             Some(&"[unknown]") => Frame::Special(Special::Unknown),
             Some(&"...") => Frame::Special(Special::Truncated),
+            Some(part) if part.starts_with('#') => {
+                Frame::Thread(part[1..].parse().expect("a thread's number"))
+            }
             _ => Frame::Thread(0),
         };
         if top != Frame::Thread(0) {
@@ -198,7 +220,7 @@ impl ProfileBuilder {
     }
 
     fn file(&mut self, name: &str) -> u32 {
-        let path = if name.starts_with('/') { name.to_owned() } else { format!("/src/{name}") };
+        let path = if name.starts_with('/') { name.to_owned() } else { format!("{}/{name}", self.folder) };
         let next = self.names.files.len() as u32;
         let id = *self.files.entry(path.clone()).or_insert(next);
         if id == next {

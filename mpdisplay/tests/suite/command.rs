@@ -42,11 +42,11 @@ fn run_piped(folder: &TempDir, arguments: &[&str], input: &[u8]) -> Ran {
     child.wait_with_output().expect("mpdisplay ends").into()
 }
 
-fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-fn bytes(profile: &Profile) -> Vec<u8> {
+pub(crate) fn bytes(profile: &Profile) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_profile(profile, &mut bytes).expect("a vector takes everything");
     bytes
@@ -56,7 +56,7 @@ fn program(name: &str) -> Profile {
     ProfileBuilder::new(name).allocate(&format!("main > {name}_keep"), 1311, 4, 0).build()
 }
 
-fn put(folder: &TempDir, name: &str, contents: &[u8]) {
+pub(crate) fn put(folder: &TempDir, name: &str, contents: &[u8]) {
     fs::write(folder.path().join(name), contents).expect("the file is written");
 }
 
@@ -233,4 +233,140 @@ fn frames_without_names_stand_for_themselves() {
         ran.out
     );
     assert!(ran.err.starts_with("mpdisplay: gone: "), "{}", ran.err);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_does_not_hide_the_others() {
+    let folder = folder();
+    put(&folder, "good", &bytes(&program("good")));
+    put(&folder, "text", b"this is no profile");
+    let ran = run(&folder, &["text", "good", "gone", "--tables", "leaks"]);
+    assert!(ran.out.contains(&format!("{KEPT}good_keep\n")), "{}", ran.out);
+    assert_eq!(ran.status, Some(2));
+    let errors: Vec<&str> = ran.err.lines().collect();
+    assert_eq!(errors.len(), 2, "{}", ran.err);
+    assert!(errors[0].starts_with("mpdisplay: text: ") && errors[1].starts_with("mpdisplay: gone: "));
+    let ran = run(&folder, &["text", "gone"]);
+    assert_eq!((ran.out.as_str(), ran.status, ran.err.lines().count()), ("", Some(2), 2), "{}", ran.err);
+}
+
+/// A program's threads: the initial one and two readers.
+fn threaded() -> Vec<u8> {
+    let profile = ProfileBuilder::new("threaded")
+        .thread("reader", 4712, 1, "read_all")
+        .thread("writer", 4713, 1, "write_all")
+        .allocate("main", 100, 1, 0)
+        .allocate("#1 > read_all", 10, 4, 0)
+        .allocate("#2 > write_all", 20, 4, 4)
+        .build();
+    bytes(&profile)
+}
+
+#[test]
+fn processes_and_threads_are_chosen_by_number() {
+    let folder = folder();
+    put(&folder, "threaded", &threaded());
+    let other = ProfileBuilder::new("other").process(|process| process.pid = 99);
+    put(&folder, "other", &bytes(&other.allocate("main", 8, 1, 0).build()));
+    let allocated = |arguments: &[&str]| {
+        let ran = run(&folder, arguments);
+        assert_eq!((ran.err.as_str(), ran.status), ("", Some(0)));
+        let line = ran.out.lines().find(|line| line.starts_with("Allocated: ")).expect("a total").to_owned();
+        line["Allocated: ".len()..].to_owned()
+    };
+    let files = ["threaded", "other"];
+    assert_eq!(allocated(&files), "10 objects, 228 bytes; kept: 6 objects, 148 bytes");
+    assert_eq!(
+        allocated(&["threaded", "other", "--pid", "99"]),
+        "1 object, 8 bytes; kept: 1 object, 8 bytes"
+    );
+    assert_eq!(
+        allocated(&["threaded", "other", "--tid", "4712", "--tid", "4713"]),
+        "8 objects, 120 bytes; kept: 4 objects, 40 bytes"
+    );
+    let ran = run(&folder, &["threaded", "other", "--pid", "5"]);
+    assert_eq!(ran.err, "mpdisplay: no process 5 in these profiles; there are 99, 4711\n");
+    assert_eq!((ran.out.as_str(), ran.status), ("", Some(2)));
+    let ran = run(&folder, &["threaded", "--tid", "1"]);
+    assert!(ran.err.starts_with("mpdisplay: no thread 1 in these profiles; there are 4711, 4712, 4713 ("));
+    assert_eq!(ran.status, Some(2));
+    let ran = run(&folder, &["threaded", "other", "--by", "thread", "--tables", "leaks"]);
+    assert!(ran.out.contains("\n=== thread 4711 reader, tid 4712, began in read_all ===\n"), "{}", ran.out);
+    let ran = run(&folder, &["threaded", "other", "--by", "process", "--tables", "leaks", "--sort", "name"]);
+    let place = |text: &str| ran.out.find(text).unwrap_or_else(|| panic!("{text} in {}", ran.out));
+    assert!(place("=== process 4711 ./threaded ===") < place("=== process 99 ./other ==="));
+}
+
+#[test]
+fn filters_can_be_given_more_than_once() {
+    let folder = folder();
+    let profile = ProfileBuilder::new("shop")
+        .allocate("main > a > operator new", 10, 1, 0)
+        .allocate("main > b", 20, 1, 0)
+        .allocate("main > c > my_alloc", 40, 1, 0)
+        .build();
+    put(&folder, "mprof.data", &bytes(&profile));
+    let leaks = |arguments: &[&str]| {
+        let ran = run(&folder, &[&["--tables", "leaks"], arguments].concat());
+        assert_eq!((ran.err.as_str(), ran.status), ("", Some(0)));
+        let paths = ran.out.lines().filter_map(|line| line.split_once("|| > main > ")).map(|(_, path)| path);
+        paths.map(str::to_owned).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(leaks(&[]), "c > my_alloc, b, a > operator new");
+    assert_eq!(leaks(&["--focus", "a", "--focus", "b"]), "b, a > operator new");
+    assert_eq!(leaks(&["--ignore", "a", "--ignore", "b"]), "c > my_alloc");
+    assert_eq!(leaks(&["--show", "a", "--show", "b"]), "b, a > operator new");
+    assert_eq!(leaks(&["--hide", "my_*", "--hide", "operator*"]), "c, b, a");
+    assert_eq!(leaks(&["--skip-wrappers"]), "c > my_alloc, b, a");
+    assert_eq!(leaks(&["--wrapper", "my_alloc"]), "c, b, a");
+    assert_eq!(leaks(&["--limit", "1"]), "c > my_alloc");
+    assert_eq!(leaks(&["--sort", "name"]), "a > operator new, b, c > my_alloc");
+}
+
+#[test]
+fn a_run_is_compared_with_earlier_ones() {
+    let folder = folder();
+    let run_of = |pid: u32, size: u64| {
+        let profile = ProfileBuilder::new("run").process(|process| process.pid = pid);
+        bytes(&profile.allocate("main > keep", size, 2, 0).build())
+    };
+    put(&folder, "mprof.data", &run_of(3, 30));
+    put(&folder, "one", &run_of(1, 10));
+    put(&folder, "two", &run_of(2, 5));
+    let row = |ran: Ran| {
+        assert_eq!((ran.err.as_str(), ran.status), ("", Some(0)));
+        ran.out.lines().find(|line| line.ends_with("> keep")).unwrap_or_default().to_owned()
+    };
+    let tables = ["--tables", "leaks", "--diff", "one"];
+    assert_eq!(row(run(&folder, &tables)), "       0       +40         grown    || > main > keep");
+    let both = [&tables[..], &["--diff", "two"]].concat();
+    assert_eq!(row(run(&folder, &both)), "      -2       +30         grown    || > main > keep");
+    let gone = run(&folder, &["--diff", "none"]);
+    assert_eq!(gone.status, Some(2));
+    assert!(gone.err.starts_with("mpdisplay: none: "), "{}", gone.err);
+    let apart = run(&folder, &["--diff", "one", "--by", "process"]);
+    assert_eq!((apart.out.as_str(), apart.status, apart.err.lines().count()), ("", Some(2), 1));
+}
+
+#[test]
+fn sources_are_annotated() {
+    let folder = folder();
+    put(&folder, "a.c", b"int main(void) {\n\treturn make();\n}\n");
+    let source = folder.path().to_str().expect("text").to_owned();
+    let profile = ProfileBuilder::new("a").sources_in("/build/x").allocate("main{a.c}@2", 10, 3, 1).build();
+    put(&folder, "mprof.data", &bytes(&profile));
+    let ran = run(&folder, &["--annotate", "a.c", "--source-dir", &source]);
+    assert_eq!((ran.err.as_str(), ran.status), ("", Some(0)));
+    let line = "       3        30        20 * |    2          return make();\n";
+    assert!(ran.out.contains(line), "{}", ran.out);
+    let ran = run(&folder, &["--annotate", "--source-dir", &source]);
+    assert!(ran.out.contains(line), "{}", ran.out);
+    let ran = run(&folder, &["--annotate"]);
+    assert!(ran.out.contains("\n  /build/x/a.c (3 objects, 30 bytes of its own)\n"), "{}", ran.out);
+    let ran = run(&folder, &["--annotate", "b.c"]);
+    assert_eq!(
+        ran.err,
+        "mpdisplay: no line of a source file b.c is on a call chain; there are lines of a.c\n"
+    );
+    assert_eq!((ran.out.as_str(), ran.status), ("", Some(2)));
 }

@@ -9,13 +9,19 @@ use mpdisplay::report::number::Marks;
 use mpdisplay::report::options::{Options, Order, Page};
 use mpdisplay::report::write_report;
 use mprof_format::model::Profile;
+use std::io;
 use std::path::Path;
 use std::slice::from_ref;
 
 /// Draws the profiles' report and compares it with a golden file.
 fn check(case: &str, report: &str, profiles: &[Profile], options: Options) {
+    check_drawn(case, report, |drawn| write_report(profiles, &options, drawn));
+}
+
+/// Compares what is drawn with a golden file.
+pub(crate) fn check_drawn(case: &str, report: &str, draw: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
     let mut drawn = Vec::new();
-    write_report(profiles, &options, &mut drawn).expect("a vector takes everything");
+    draw(&mut drawn).expect("a vector takes everything");
     let drawn = String::from_utf8(drawn).expect("reports are text");
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{case}/{report}.txt"));
     if std::env::var_os("MPROF_BLESS").is_some() {

@@ -6,3 +6,5 @@ mod chains;
 mod command;
 mod golden;
 mod leak_check;
+mod reading;
+mod terminal;
