@@ -10,36 +10,13 @@ use crate::bins::Bins;
 use crate::header::{self, HEADER, Header, OFFSET_LIMIT, SIZE_LIMIT};
 use crate::heap::{self, FreedObject, Heap};
 use crate::ledger;
-use crate::location::Location;
 use crate::mark::{Doing, Mark};
 use crate::nesting::{self, Nesting};
 use crate::page_objects;
 use crate::process;
 use crate::records::{self, Chunk};
 use crate::thread::Thread;
-use crate::unwind::{State, read_word};
-
-/// Registers at the entry of a hook.
-#[derive(Debug, Clone, Copy)]
-pub struct Entry {
-    /// Stack pointer: the address of the return address.
-    pub sp: usize,
-    /// Frame pointer register.
-    pub bp: usize,
-}
-
-impl Entry {
-    /// The state of the frame that called the hook.
-    ///
-    /// # Safety
-    /// The entry is that of a hook of the calling thread that has not returned.
-    #[inline(always)]
-    pub unsafe fn caller(&self) -> State {
-        // SAFETY: the return address is there until the hook returns.
-        let address = unsafe { read_word(self.sp) };
-        State { location: Location::returning_to(address), sp: self.sp + 8, bp: self.bp }
-    }
-}
+use crate::unwind::{Entry, read_word};
 
 /// Counts what no heap counts: threads about to end, threads without memory for a heap, nested hooks.
 pub static COMMON_BINS: Bins = Bins::new();
@@ -74,11 +51,11 @@ impl Request {
 /// `entry` is that of a hook of the calling thread that has not returned. `real` returns null or a block of the
 /// size that it was given, aligned to 16 bytes and to `request.offset`.
 #[inline(always)]
-pub unsafe fn allocate(entry: Entry, request: Request, real: impl Fn(usize) -> *mut u8) -> *mut u8 {
+pub unsafe fn allocate(entry: Entry, request: Request, real: impl Fn(usize) -> *mut u8 + Copy) -> *mut u8 {
     let Some(real_size) = request.real_size() else { return real(request.size) };
     let Some((mark, heap)) = Thread::current().ready() else {
         // SAFETY: as the caller vouches.
-        return unsafe { allocate_unready(entry, request, &real) };
+        return unsafe { allocate_unready(entry, request, real) };
     };
     mark.set(Doing::Real(entry.sp));
     let block = real(real_size);
@@ -101,7 +78,7 @@ pub unsafe fn allocate(entry: Entry, request: Request, real: impl Fn(usize) -> *
 unsafe fn record(heap: &mut Heap, entry: Entry, block: *mut u8, request: Request) -> *mut u8 {
     // SAFETY: as the caller vouches.
     unsafe {
-        let record = heap.allocate(entry.caller(), request.size);
+        let record = heap.allocate(entry, request.size);
         let object = write_header(block, request, record, heap.birth());
         heap.set_last(object);
         object
@@ -129,7 +106,7 @@ unsafe fn write_header(block: *mut u8, request: Request, record: u32, birth: u64
 /// [`allocate`] for a thread that is not in the program, or has no heap.
 #[cold]
 #[inline(never)]
-unsafe fn allocate_unready(entry: Entry, request: Request, real: &dyn Fn(usize) -> *mut u8) -> *mut u8 {
+unsafe fn allocate_unready(entry: Entry, request: Request, real: impl Fn(usize) -> *mut u8) -> *mut u8 {
     let real_size = request.size + request.offset;
     match situation(entry) {
         Situation::Ready(mark, heap) => {
@@ -254,33 +231,48 @@ pub enum Pointer {
     Freed(FreedObject),
 }
 
-/// Whose pointer this is. Not for null.
+/// The object of ours at this address, if there is one. Not for null.
 ///
 /// # Safety
 /// The pointer came from an allocator, or the program is in error and the real allocator would read the words
 /// before it as well.
 #[inline(always)]
-pub unsafe fn identify(object: *mut u8) -> Pointer {
+pub unsafe fn identify_ours(object: *mut u8) -> Option<Object> {
     let address = object as usize;
     if !address.is_multiple_of(HEADER)
         || (page_objects::on_page_start(address) && !page_objects::contains(address))
     {
-        return Pointer::Foreign;
+        return None;
     }
     // SAFETY: the header is on the object's own page, or the object is known to be ours.
-    if let Some(header) = unsafe { header::read(object) }
-        && let Some(counter) = records::counter(header.record)
-    {
-        return Pointer::Ours(Object { start: object, header, counter });
+    let header = unsafe { header::read(object) }?;
+    let counter = records::counter(header.record)?;
+    Some(Object { start: object, header, counter })
+}
+
+/// Whose pointer this is. Not for null.
+///
+/// # Safety
+/// As for [`identify_ours`].
+#[inline(always)]
+pub unsafe fn identify(object: *mut u8) -> Pointer {
+    // SAFETY: as the caller vouches.
+    match unsafe { identify_ours(object) } {
+        Some(object) => Pointer::Ours(object),
+        None => identify_headless(object),
     }
-    identify_headless(object)
 }
 
 /// Whose pointer this is, given that it has no header.
+///
+/// It is [`Pointer::Freed`] or [`Pointer::Foreign`].
 #[cold]
 #[inline(never)]
-fn identify_headless(object: *const u8) -> Pointer {
+pub fn identify_headless(object: *const u8) -> Pointer {
     let address = object as usize;
+    if !address.is_multiple_of(HEADER) || page_objects::on_page_start(address) {
+        return Pointer::Foreign;
+    }
     let Some(freed) = heap::all().find_map(|heap| heap.find_freed(address)) else { return Pointer::Foreign };
     // A block that the C library has since handed out past us may begin where the object was. Then the word
     // before it is its size; a freed object has a list pointer, a key or what is left of our header there.
@@ -296,14 +288,15 @@ fn identify_headless(object: *const u8) -> Pointer {
 /// `object` was identified just now, and `entry` is that of a hook of the calling thread.
 #[inline(always)]
 pub unsafe fn free(entry: Entry, object: Object) {
-    match Thread::current().ready() {
-        Some((mark, heap)) if let Some(chunk) = object.counter.chunk => {
-            mark.set(Doing::Heap(entry.sp));
-            // SAFETY: the mark says that the thread is in its heap.
-            count_free(unsafe { &mut *heap }, object, chunk);
-            mark.set(Doing::Program);
-        }
-        _ => free_unready(entry, object),
+    if let Some((mark, heap)) = Thread::current().ready()
+        && let Some(chunk) = object.counter.chunk
+    {
+        mark.set(Doing::Heap(entry.sp));
+        // SAFETY: the mark says that the thread is in its heap.
+        count_free(unsafe { &mut *heap }, object, chunk);
+        mark.set(Doing::Program);
+    } else {
+        free_unready(entry, object.start);
     }
     // SAFETY: the object is ours, and dead from here on.
     unsafe { header::clear(object.start) };
@@ -323,11 +316,14 @@ fn count_free(heap: &mut Heap, Object { start, header, .. }: Object, chunk: &Chu
     });
 }
 
+/// Counts a free of a thread that is not in the program or has no heap, or of an object that no heap counts.
 #[cold]
 #[inline(never)]
-fn free_unready(entry: Entry, object: Object) {
-    match situation(entry) {
-        Situation::Ready(mark, heap) if let Some(chunk) = object.counter.chunk => {
+fn free_unready(entry: Entry, start: *mut u8) {
+    // SAFETY: the object was identified just now: it is passed by its address because that is cheap.
+    let Some(object) = (unsafe { identify_ours(start) }) else { return };
+    match (situation(entry), object.counter.chunk) {
+        (Situation::Ready(mark, heap), Some(chunk)) => {
             let before = mark.get();
             mark.set(Doing::Heap(entry.sp));
             // SAFETY: the mark says that the thread is in its heap.
@@ -343,7 +339,7 @@ fn count_free_without_heap(Object { header, counter, .. }: Object) {
     let size = header.size as u64;
     let counted = match counter.chunk {
         Some(chunk) => {
-            chunk.free_ageless(counter.number as usize, size, ledger::book_free(size));
+            chunk.free_ageless(counter.number, size, ledger::book_free(size));
             true
         }
         None => records::free_common(counter.number, size),

@@ -17,17 +17,17 @@ use crate::lifetimes::Freed;
 use crate::lisp::objects::Part;
 use crate::location::{FrameKey, Location};
 use crate::mark::{self, Doing, Mark};
-use crate::memo::{Entry, Memo, Miss};
+use crate::memo::{self, Leaf, Memo, Miss};
 use crate::process::{self, OPTIONS};
-use crate::records::{self, Chunk};
+use crate::records::{self, Chunk, Counted};
 use crate::reference;
 use crate::sys;
 use crate::thread::control_block;
 use crate::threads::{self, Start};
 use crate::tree::{NO_NODE, Tree};
-use crate::unwind::State;
 use crate::unwind::cache::RuleCache;
 use crate::unwind::eh_frame::{self, Workspace};
+use crate::unwind::{Entry, State};
 
 /// Attention bit: code may have been unloaded; what was derived from code addresses is to be forgotten.
 pub const NEW_GENERATION: u32 = 1;
@@ -49,8 +49,6 @@ const MANY_CHAINS: usize = 8192;
 const FEW_HEAPS: usize = 4;
 /// Ages of objects are counted modulo this, plus 1, in KiB.
 const AGES: u32 = (1 << 24) - 1;
-/// The number of no record.
-const NO_RECORD: u32 = 0;
 /// How long to wait for another thread to leave its heap, microseconds.
 const PATIENCE: u32 = 100_000;
 /// Callers kept of a chain when there are too many contexts (the paper's partial call chain).
@@ -304,7 +302,7 @@ impl Heap {
     /// `entry` is the state of a live frame of the calling thread, which owns the heap and has marked itself as
     /// being in it.
     #[inline(always)]
-    pub unsafe fn allocate(&mut self, entry: State, size: usize) -> u32 {
+    pub unsafe fn allocate(&mut self, entry: Entry, size: usize) -> u32 {
         if self.attention.load(Ordering::Relaxed) != 0 {
             // SAFETY: as the caller vouches.
             return unsafe { self.allocate_attentively(entry, size) };
@@ -316,119 +314,131 @@ impl Heap {
     /// The same, when something is asked of the owner.
     #[cold]
     #[inline(never)]
-    unsafe fn allocate_attentively(&mut self, entry: State, size: usize) -> u32 {
+    unsafe fn allocate_attentively(&mut self, entry: Entry, size: usize) -> u32 {
         // SAFETY: as the caller vouches.
-        let record = unsafe {
+        unsafe {
             self.attend_before(entry);
-            self.allocate_now(entry, size)
-        };
-        self.attend_after(entry, record);
-        record
+            let record = self.allocate_now(entry, size);
+            self.attend_after(entry, record);
+            record
+        }
     }
 
     /// Does what is asked of the owner, before an allocation is counted.
     #[cold]
     #[inline(never)]
-    unsafe fn attend_before(&mut self, entry: State) {
+    unsafe fn attend_before(&mut self, entry: Entry) {
         self.attend();
         if self.attention.fetch_and(!NEW_THREAD, Ordering::Relaxed) & NEW_THREAD != 0 {
             // The memo could spare the walk that finds the top.
             // SAFETY: as the caller vouches.
-            unsafe { self.context(entry) };
+            unsafe { self.context(entry.caller()) };
         }
     }
 
     /// The same, after it was counted in `record`.
-    fn attend_after(&mut self, entry: State, record: u32) {
+    unsafe fn attend_after(&mut self, entry: Entry, record: u32) {
         if self.attention.load(Ordering::Relaxed) & VERIFY != 0 {
-            reference::check(self, entry, record);
+            // SAFETY: as the caller vouches.
+            reference::check(self, unsafe { entry.caller() }, record);
         }
     }
 
     /// The same, with nothing asked of the owner.
     #[inline(always)]
-    unsafe fn allocate_now(&mut self, entry: State, size: usize) -> u32 {
+    unsafe fn allocate_now(&mut self, entry: Entry, size: usize) -> u32 {
         let category = Category::of_size(size as u64).index();
         // SAFETY: as the caller vouches.
-        let record = unsafe { self.record_of(entry, category) };
+        let counted = unsafe { self.counted(entry, category) };
         self.bins.allocate(size);
-        if record == NO_RECORD {
+        let Some(counted) = counted else {
             return records::allocate_unknown(u32::from(category), size as u64);
-        }
+        };
         self.balance.allocate(size as u64);
-        if let Some(chunk) = records::chunk_of_own(record) {
-            chunk.allocate(record as usize, size as u64, self.balance.mark());
-        }
-        record
+        counted.allocate(size as u64, self.balance.mark());
+        counted.number()
     }
 
-    /// Counts objects that a garbage collector frees; they are no part of the balance. Returns as [`Heap::allocate`].
+    /// Counts objects that a garbage collector frees; they are no part of the balance. Returns their counter record;
+    /// `None` without memory.
     ///
     /// # Safety
     /// As for [`Heap::allocate`].
     #[inline(always)]
-    pub unsafe fn count_collected(&mut self, entry: State, category: u8, objects: u64, bytes: u64) -> u32 {
+    pub unsafe fn count_collected(
+        &mut self,
+        entry: Entry,
+        category: u8,
+        objects: u64,
+        bytes: u64,
+    ) -> Option<Counted> {
         let attentive = self.attention.load(Ordering::Relaxed) != 0;
         if attentive {
             // SAFETY: as the caller vouches.
             unsafe { self.attend_before(entry) };
         }
         // SAFETY: as the caller vouches.
-        let record = unsafe { self.record_of(entry, category) };
-        if record == NO_RECORD {
-            return records::allocate_unknown(u32::from(category), bytes);
-        }
-        if let Some(chunk) = records::chunk_of_own(record) {
-            chunk.add(record as usize, objects, bytes);
-        }
+        let Some(counted) = (unsafe { self.counted(entry, category) }) else {
+            records::allocate_unknown_collected(u32::from(category), objects, bytes);
+            return None;
+        };
+        counted.record().add(objects, bytes);
         if attentive {
-            self.attend_after(entry, record);
+            // SAFETY: as the caller vouches.
+            unsafe { self.attend_after(entry, counted.number()) };
         }
-        record
+        Some(counted)
     }
 
-    /// The record for a chain and a category; [`NO_RECORD`] without memory.
+    /// The record for a chain and a category. `None` without memory.
     #[inline(always)]
-    unsafe fn record_of(&mut self, entry: State, category: u8) -> u32 {
+    unsafe fn counted(&mut self, entry: Entry, category: u8) -> Option<Counted> {
         // SAFETY: as the caller vouches.
-        match unsafe { self.memo.find(&entry, self.rules.second(&entry)) } {
-            Ok(known) if known.category() == category => known.record,
+        let caller = unsafe { entry.caller() };
+        // SAFETY: as the caller vouches.
+        match unsafe { self.memo.find(&caller, self.rules.second(&caller)) } {
+            Ok(known) if known.category() == category => known.counted(),
             Ok(known) => {
                 let known = &raw mut *known;
-                // SAFETY: as the caller vouches.
-                unsafe { self.find_record(entry, category, Ok(known)) }
+                // SAFETY: the entry was found just now.
+                unsafe { self.count_category(known, category) }
             }
             // SAFETY: as the caller vouches.
-            Err(miss) => unsafe { self.find_record(entry, category, Err(miss)) },
+            Err(miss) => unsafe { self.count_chain(entry, category, miss) },
         }
     }
 
-    /// Finds the record for a chain (or a category at it) that the memo does not know; [`NO_RECORD`] without memory.
+    /// The record for a category at a chain that the memo knows with another one. `None` without memory.
     ///
     /// # Safety
-    /// As for [`Heap::allocate`]; `found` is of this memo, just now.
+    /// `known` is an entry of this memo.
     #[inline(never)]
-    unsafe fn find_record(&mut self, entry: State, category: u8, found: Result<*mut Entry, Miss>) -> u32 {
-        let (node, worth_keeping) = match found {
-            // SAFETY: the memo was not changed since.
-            Ok(known) => (unsafe { (*known).node() }, false),
-            // SAFETY: as the caller vouches.
-            Err(_) => unsafe { self.context(entry) },
-        };
-        let Some(record) = self.record(node, category) else { return NO_RECORD };
-        match found {
-            // SAFETY: finding the record did not touch the memo.
-            Ok(known) => unsafe { (*known).set_counted((record, category)) },
-            Err(miss) if worth_keeping => {
-                if let Some(proof) = self.chain.proof() {
-                    // SAFETY: as the caller vouches.
-                    let second = unsafe { self.rules.second(&entry) };
-                    self.memo.insert(miss, &entry, second, proof, node, (record, category));
-                }
-            }
-            Err(_) => {}
+    unsafe fn count_category(&mut self, known: *mut memo::Entry, category: u8) -> Option<Counted> {
+        // SAFETY: as the caller vouches; finding the record does not touch the memo.
+        unsafe {
+            let counted = self.record((*known).node(), category)?;
+            (*known).set_counted(counted, category);
+            Some(counted)
         }
-        record
+    }
+
+    /// The record for a chain that the memo does not know. `None` without memory.
+    ///
+    /// # Safety
+    /// As for [`Heap::allocate`]; `miss` is of this memo, just now.
+    #[inline(never)]
+    unsafe fn count_chain(&mut self, entry: Entry, category: u8, miss: Miss) -> Option<Counted> {
+        // SAFETY: as the caller vouches.
+        let caller = unsafe { entry.caller() };
+        // SAFETY: as the caller vouches.
+        let (node, worth_keeping) = unsafe { self.context(caller) };
+        let counted = self.record(node, category)?;
+        if worth_keeping && let Some(proof) = self.chain.proof() {
+            // SAFETY: as the caller vouches.
+            let second = unsafe { self.rules.second(&caller) };
+            self.memo.insert(miss, &caller, second, proof, Leaf { node, category, counted });
+        }
+        Some(counted)
     }
 
     /// Notes which object the thread allocated last.
@@ -452,10 +462,10 @@ impl Heap {
         if core::ptr::eq(chunk.owner(), self) {
             // It is this heap's object: then it is the last one if it lies where that one lay.
             let freed = Freed { size, age, is_temporary: core::ptr::eq(self.last, object) };
-            chunk.free(header.record as usize, freed, self.balance.mark());
+            chunk.free(header.record, freed, self.balance.mark());
         } else {
             let freed = Freed { size, age, is_temporary: false };
-            chunk.free_remotely(header.record as usize, freed, self.balance.epoch());
+            chunk.free_remotely(header.record, freed, self.balance.epoch());
         }
     }
 
@@ -534,8 +544,8 @@ impl Heap {
         self.top = self.tree.child_beyond_limit(NO_NODE, FrameKey::thread(record));
     }
 
-    /// Number of the counter record of a context and category, made now if need be. `None` without memory.
-    fn record(&mut self, node: u32, category: u8) -> Option<u32> {
+    /// The counter record of a context and category, made now if need be. `None` without memory.
+    fn record(&mut self, node: u32, category: u8) -> Option<Counted> {
         if node == NO_NODE {
             return None;
         }
@@ -556,7 +566,7 @@ impl Heap {
                 }
             }
         };
-        self.tree.node_mut(node).record = issued;
+        self.tree.node_mut(node).record = issued.number();
         Some(issued)
     }
 

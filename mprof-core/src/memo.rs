@@ -16,6 +16,7 @@ use allocator_api2::alloc::Allocator;
 
 use crate::arena::{Arena, Array, Zeroable};
 use crate::chain::Proof;
+use crate::records::Counted;
 use crate::unwind::{State, read_word};
 use crate::words::{self, Word};
 
@@ -35,21 +36,20 @@ const LONGEST_REST: u32 = 1 << 22;
 #[repr(C)]
 pub struct Entry {
     key: Key,
-    /// Number of the counter record that was last used for the chain.
-    pub record: u32,
-    /// Calling context, and the category that `record` is for in the low bits.
-    node: u32,
+    /// Counter record that was last used for the chain.
+    counted: Counted,
     /// Frame pointer at the chain's entry, if `live`.
     bp: usize,
     /// The caller's return address that the entry was hashed with, or 0.
     second: usize,
+    /// Calling context, and the category that `counted` is for in the low bits.
+    node: u32,
     /// Words that follow, without the one that stops.
     words: u32,
     /// How often the entry was found again.
     hits: u32,
     /// Whether the frame pointer is to be compared.
     live: bool,
-    _padding: [u64; 1],
 }
 
 /// The pool is in units of this length; an entry takes four.
@@ -58,6 +58,17 @@ const ENTRY_UNITS: usize = size_of::<Entry>().div_ceil(UNIT);
 const _: () = assert!(size_of::<Entry>().is_multiple_of(UNIT) && align_of::<Entry>() <= align_of::<Word>());
 
 const CATEGORY_BITS: u32 = 4;
+
+/// What a chain leads to.
+#[derive(Debug, Clone, Copy)]
+pub struct Leaf {
+    /// Calling context.
+    pub node: u32,
+    /// Category of the allocation.
+    pub category: u8,
+    /// Counter record of the two.
+    pub counted: Counted,
+}
 
 impl Entry {
     /// Calling context.
@@ -71,15 +82,18 @@ impl Entry {
         (self.node & ((1 << CATEGORY_BITS) - 1)) as u8
     }
 
+    /// The counter record that was last used for the chain.
+    #[inline(always)]
+    pub fn counted(&self) -> Option<Counted> {
+        Some(self.counted)
+    }
+
     /// Sets the counter record and the category that it is for.
-    pub fn set_counted(&mut self, (record, category): Counted) {
-        self.record = record;
+    pub fn set_counted(&mut self, counted: Counted, category: u8) {
+        self.counted = counted;
         self.node = self.node >> CATEGORY_BITS << CATEGORY_BITS | u32::from(category);
     }
 }
-
-/// A counter record's number, and the category it is for.
-pub type Counted = (u32, u8);
 
 /// What an entry is looked up by: stack pointer and location of a chain's beginning; or another entry, the index of
 /// the word of it that differs, and what the stack held there.
@@ -222,15 +236,7 @@ impl Memo {
 
     /// Keeps a chain where [`Memo::find`] did not find it. `state`, `second` and the stack are as they were then
     /// (but `second` may have become known since).
-    pub fn insert(
-        &mut self,
-        Miss(key): Miss,
-        state: &State,
-        second: usize,
-        proof: Proof<'_>,
-        node: u32,
-        counted: Counted,
-    ) {
+    pub fn insert(&mut self, Miss(key): Miss, state: &State, second: usize, proof: Proof<'_>, leaf: Leaf) {
         if self.rest > 0 {
             self.rest -= 1;
             return;
@@ -244,7 +250,7 @@ impl Memo {
         }
         let start = self.pool.len();
         let second = if branch { 0 } else { second };
-        if !self.push_entry(key, state, second, proof, node, counted) {
+        if !self.push_entry(key, state, second, proof, leaf) {
             self.pool.truncate(start);
             return;
         }
@@ -253,15 +259,7 @@ impl Memo {
     }
 
     /// Appends an entry and those words that the entries on the way to it did not compare. False without memory.
-    fn push_entry(
-        &mut self,
-        key: Key,
-        state: &State,
-        second: usize,
-        proof: Proof<'_>,
-        node: u32,
-        counted: Counted,
-    ) -> bool {
+    fn push_entry(&mut self, key: Key, state: &State, second: usize, proof: Proof<'_>, leaf: Leaf) -> bool {
         let mut compared = Compared::default();
         let Some(bp_compared) = self.collect_compared(key, &mut compared) else { return false };
         let start = self.pool.len();
@@ -280,18 +278,8 @@ impl Memo {
         }
         let words = (self.pool.len() - start - ENTRY_UNITS - 1) as u32;
         let live = proof.live && !bp_compared;
-        let mut entry = Entry {
-            key,
-            record: 0,
-            node: node << CATEGORY_BITS,
-            bp: state.bp,
-            second,
-            words,
-            hits: 0,
-            live,
-            _padding: [0],
-        };
-        entry.set_counted(counted);
+        let node = leaf.node << CATEGORY_BITS | u32::from(leaf.category);
+        let entry = Entry { key, counted: leaf.counted, node, bp: state.bp, second, words, hits: 0, live };
         // SAFETY: the units were appended for it.
         unsafe { self.entry(start as u32).write(entry) };
         true

@@ -67,7 +67,7 @@ impl Count {
 /// What was allocated and freed.
 #[derive(Debug, Default)]
 #[repr(C, align(32))]
-struct Record {
+pub struct Record {
     /// Objects allocated; in the high 16 bits the mark of the epoch in which it last put aside what it held.
     allocs: Count,
     /// Bytes allocated.
@@ -84,6 +84,61 @@ const ALLOCS: u64 = (1 << MARK_SHIFT) - 1;
 impl Record {
     fn allocs(&self) -> u64 {
         self.allocs.get() & ALLOCS
+    }
+
+    /// Whether the record has put aside what it held in the epoch of this mark, or need not (see
+    /// [`ledger::Balance::mark`]).
+    #[inline(always)]
+    fn is_marked(&self, (mark, mask): (u16, u16)) -> bool {
+        ((self.allocs.get() >> MARK_SHIFT) as u16 ^ mark) & mask == 0
+    }
+
+    /// Adds objects and bytes, as the owner, in a category that is not in the balance.
+    #[inline(always)]
+    pub fn add(&self, objects: u64, bytes: u64) {
+        self.allocs.add_owned(objects);
+        self.bytes.add_owned(bytes);
+    }
+}
+
+/// A counter record and its number.
+#[derive(Debug, Clone, Copy)]
+pub struct Counted {
+    record: &'static Record,
+    number: u32,
+}
+
+impl Counted {
+    /// The record's number.
+    #[inline(always)]
+    pub fn number(self) -> u32 {
+        self.number
+    }
+
+    /// The record itself.
+    #[inline(always)]
+    pub fn record(self) -> &'static Record {
+        self.record
+    }
+
+    /// Books an allocation, as the record's owner; the record first puts aside what it holds if it is to (see
+    /// [`ledger::Balance::mark`]).
+    #[inline(always)]
+    pub fn allocate(self, size: u64, mark: (u16, u16)) {
+        if !self.record.is_marked(mark) {
+            put_aside(self.number, mark.0);
+        }
+        self.record.allocs.add_owned(1);
+        self.record.bytes.add_owned(size);
+    }
+}
+
+/// Has a record put aside what it holds, as its owner.
+#[cold]
+#[inline(never)]
+fn put_aside(number: u32, mark: u16) {
+    if let Some(chunk) = chunk_of(number) {
+        chunk.put_aside(number as usize % CHUNK, mark);
     }
 }
 
@@ -147,15 +202,26 @@ fn beside<T>(slot: &AtomicPtr<Beside<T>>) -> Option<&'static [T; CHUNK]>
 where
     Beside<T>: Zeroable,
 {
-    let mut parts = slot.load(Ordering::Acquire);
-    if parts.is_null() {
-        let fresh: *mut Beside<T> = new_zeroed()?;
-        parts = match slot.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => fresh,
-            Err(other) => other,
-        };
-    }
     // SAFETY: such parts are published whole and never freed.
+    match unsafe { slot.load(Ordering::Acquire).as_ref() } {
+        Some(parts) => Some(&parts.0),
+        None => make(slot),
+    }
+}
+
+/// Makes the parts beside a chunk's records, unless another thread just did; `None` without memory.
+#[cold]
+#[inline(never)]
+fn make<T>(slot: &AtomicPtr<Beside<T>>) -> Option<&'static [T; CHUNK]>
+where
+    Beside<T>: Zeroable,
+{
+    let fresh: *mut Beside<T> = new_zeroed()?;
+    let parts = match slot.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => fresh,
+        Err(other) => other,
+    };
+    // SAFETY: as above.
     Some(unsafe { &(*parts).0 })
 }
 
@@ -242,14 +308,15 @@ impl Chunk {
         Some(chunk)
     }
 
-    /// The number of a new record for a context; `None` when the chunk is full. `other`: the context's latest record so
+    /// A new record for a context; `None` when the chunk is full. `other`: number of the context's latest record so
     /// far, or 0.
-    pub fn issue(&self, node: u32, category: u32, other: u32) -> Option<u32> {
+    pub fn issue(&'static self, node: u32, category: u32, other: u32) -> Option<Counted> {
         let index = self.used.load(Ordering::Relaxed);
-        self.contexts.get(index as usize)?.store(node << 4 | category, Ordering::Relaxed);
+        let record = self.records.get(index as usize)?;
+        self.contexts[index as usize].store(node << 4 | category, Ordering::Relaxed);
         self.others[index as usize].store(other, Ordering::Relaxed);
         self.used.store(index + 1, Ordering::Release);
-        Some(self.first.load(Ordering::Relaxed) + index)
+        Some(Counted { record, number: self.first.load(Ordering::Relaxed) + index })
     }
 
     /// The heap that owns the chunk.
@@ -258,44 +325,18 @@ impl Chunk {
         self.owner.load(Ordering::Relaxed)
     }
 
-    /// Books an allocation, as the owner; the record first puts aside what it holds if its mark is another one than
-    /// this, in the bits of the mask.
+    /// Books a free, as the owner; the record first puts aside what it holds if it is to (see
+    /// [`ledger::Balance::mark`]).
     #[inline(always)]
-    pub fn allocate(&self, index: usize, size: u64, (mark, mask): (u16, u16)) {
-        let record = &self.records[index % CHUNK];
-        let mut allocs = record.allocs.get();
-        if ((allocs >> MARK_SHIFT) as u16 ^ mark) & mask != 0 {
-            self.put_aside(index % CHUNK, mark);
-            allocs = record.allocs.get();
-        }
-        record.allocs.set(allocs + 1);
-        record.bytes.add_owned(size);
-    }
-
-    /// Adds objects and bytes, as the owner, in a category that is not in the balance.
-    #[inline(always)]
-    pub fn add(&self, index: usize, objects: u64, bytes: u64) {
-        let record = &self.records[index % CHUNK];
-        record.allocs.add_owned(objects);
-        record.bytes.add_owned(bytes);
-    }
-
-    /// Adds bytes to objects that are counted already; likewise.
-    #[inline(always)]
-    pub fn add_bytes(&self, index: usize, bytes: u64) {
-        self.records[index % CHUNK].bytes.add_owned(bytes);
-    }
-
-    /// Books a free, as the owner; likewise.
-    #[inline(always)]
-    pub fn free(&self, index: usize, freed: Freed, (mark, mask): (u16, u16)) {
-        let record = &self.records[index % CHUNK];
-        if ((record.allocs.get() >> MARK_SHIFT) as u16 ^ mark) & mask != 0 {
-            self.put_aside(index % CHUNK, mark);
+    pub fn free(&self, number: u32, freed: Freed, mark: (u16, u16)) {
+        let index = number as usize % CHUNK;
+        let record = &self.records[index];
+        if !record.is_marked(mark) {
+            put_aside(number, mark.0);
         }
         record.frees.add_owned(1);
         record.freed_bytes.add_owned(freed.size);
-        if let Some(lifetimes) = self.lifetimes(index % CHUNK) {
+        if let Some(lifetimes) = self.lifetimes(index) {
             lifetimes.count_owned(freed);
         }
     }
@@ -305,7 +346,6 @@ impl Chunk {
         beside(&self.lifetimes).map(|lifetimes| &lifetimes[index])
     }
 
-    #[inline(never)]
     fn put_aside(&self, index: usize, mark: u16) {
         let Some(kept) = beside(&self.kept) else {
             PEAK_LOST.store(true, Ordering::Relaxed);
@@ -327,16 +367,16 @@ impl Chunk {
 
     /// Books a free that another thread than the owner's makes.
     #[inline(never)]
-    pub fn free_remotely(&self, index: usize, freed: Freed, epoch: Epoch) {
-        if let Some(lifetimes) = self.lifetimes(index % CHUNK) {
+    pub fn free_remotely(&self, number: u32, freed: Freed, epoch: Epoch) {
+        if let Some(lifetimes) = self.lifetimes(number as usize % CHUNK) {
             lifetimes.count_shared(freed);
         }
-        self.free_ageless(index, freed.size, epoch);
+        self.free_ageless(number, freed.size, epoch);
     }
 
     /// Books a free of an object whose age is not known, from any thread.
-    pub fn free_ageless(&self, index: usize, size: u64, epoch: Epoch) {
-        let index = index % CHUNK;
+    pub fn free_ageless(&self, number: u32, size: u64, epoch: Epoch) {
+        let index = number as usize % CHUNK;
         let Some(remotes) = beside(&self.remotes) else {
             // Without memory the owner's own counts are the only place left.
             self.records[index].frees.add_shared(1);
@@ -453,14 +493,20 @@ pub fn unknown_tallies(peak: &ledger::Peak) -> impl Iterator<Item = Tally> {
 /// Books an allocation without a chain, in no thread's balance; returns its record's number.
 #[cold]
 pub fn allocate_unknown(category: u32, size: u64) -> u32 {
-    let category = (category as usize).min(CATEGORIES - 1);
-    if category < FIRST_COLLECTED as usize {
-        enter_unknown(category, ledger::book_allocation(size));
-    }
-    let record = &COMMON[UNKNOWN + category];
-    record.allocs.add_shared(1);
-    record.bytes.add_shared(size);
-    COMMON_FIRST.load(Ordering::Relaxed) + (UNKNOWN + category) as u32
+    let category = (category as usize).min(FIRST_COLLECTED as usize - 1);
+    enter_unknown(category, ledger::book_allocation(size));
+    let index = UNKNOWN + category;
+    COMMON[index].allocs.add_shared(1);
+    COMMON[index].bytes.add_shared(size);
+    COMMON_FIRST.load(Ordering::Relaxed) + index as u32
+}
+
+/// Books objects without a chain, in a category that is not in the balance.
+#[cold]
+pub fn allocate_unknown_collected(category: u32, objects: u64, bytes: u64) {
+    let record = &COMMON[UNKNOWN + (category as usize).min(CATEGORIES - 1)];
+    record.allocs.add_shared(objects);
+    record.bytes.add_shared(bytes);
 }
 
 /// Who counts the objects of a record.
@@ -497,21 +543,13 @@ pub fn free_common(number: u32, size: u64) -> bool {
     true
 }
 
-/// The record of a heap, to be counted in.
-///
-/// Numbers come from headers and nodes of this process: their chunks are there.
-#[inline(always)]
-pub fn chunk_of_own(number: u32) -> Option<&'static Chunk> {
-    chunk_of(number)
-}
-
 /// The record of a context for a category, among `latest` and those made before it for the same context.
-pub fn for_category(latest: u32, category: u32) -> Option<u32> {
+pub fn for_category(latest: u32, category: u32) -> Option<Counted> {
     let mut number = latest;
     while number != 0 {
         let (chunk, index) = (chunk_of(number)?, number as usize % CHUNK);
         if chunk.contexts[index].load(Ordering::Relaxed) & 0xf == category {
-            return Some(number);
+            return Some(Counted { record: &chunk.records[index], number });
         }
         number = chunk.others[index].load(Ordering::Relaxed);
     }

@@ -13,11 +13,12 @@ use mprof_format::kinds::{Bin, Category};
 use super::kinds::{self, KindCounts};
 use crate::arena::{Zeroable, new_zeroed};
 use crate::bins::{self, Bins};
-use crate::events::{self, Entry, Situation};
+use crate::events::{self, Situation};
 use crate::heap::{self, Heap, HeapView};
 use crate::mark::Doing;
-use crate::records;
+use crate::records::{self, Counted, Record};
 use crate::thread::Thread;
+use crate::unwind::Entry;
 
 /// What a heap keeps for this.
 #[derive(Debug)]
@@ -29,13 +30,13 @@ pub struct Part {
     counts: AtomicPtr<KindCounts>,
     /// By size, of a collector that knows no types; null before the first object.
     sizes: AtomicPtr<Bins>,
-    /// Counter record of the object with a body that was made last; 0: there is none.
-    owner: u32,
+    /// Counter record of the object with a body that was made last, if there is one.
+    owner: Option<&'static Record>,
     /// Its type.
     owner_kind: u8,
 }
 
-// SAFETY: integers and raw pointers.
+// SAFETY: integers, raw pointers, and an option of a reference, which is null where it is `None`.
 unsafe impl Zeroable for Part {}
 
 /// Counts what no heap counts.
@@ -121,15 +122,15 @@ pub unsafe fn object(entry: Entry, kind: u8, bytes: usize) {
     let category = of.category.index();
     let count = |heap: &mut Heap| {
         // SAFETY: as the caller vouches.
-        let record = unsafe { heap.count_collected(entry.caller(), category, 1, bytes as u64) };
+        let counted = unsafe { heap.count_collected(entry, category, 1, bytes as u64) };
         let part = &mut heap.lisp;
         if of.has_body {
-            (part.owner, part.owner_kind) = (record, kind);
+            (part.owner, part.owner_kind) = (counted.map(Counted::record), kind);
         }
         part.counts().add_owned(kind, 1, bytes as u64);
     };
     in_heap(entry, count, || {
-        records::allocate_unknown(u32::from(category), bytes as u64);
+        records::allocate_unknown_collected(u32::from(category), 1, bytes as u64);
         COMMON.add_shared(kind, 1, bytes as u64);
     });
 }
@@ -144,9 +145,9 @@ pub unsafe fn body(entry: Entry, bytes: usize, alone: u8) {
     let orphan = core::cell::Cell::new(false);
     let count = |heap: &mut Heap| {
         let part = &heap.lisp;
-        match records::chunk_of_own(part.owner).filter(|chunk| core::ptr::eq(chunk.owner(), heap)) {
-            Some(chunk) => {
-                chunk.add_bytes(part.owner as usize, bytes as u64);
+        match part.owner {
+            Some(record) => {
+                record.add(0, bytes as u64);
                 part.counts().add_owned(part.owner_kind, 0, bytes as u64);
             }
             None => orphan.set(true),
@@ -168,22 +169,20 @@ pub unsafe fn collected(entry: Entry, objects: u64, bytes: usize) {
     let all_bytes = objects * bytes as u64;
     let count = |heap: &mut Heap| {
         // SAFETY: as the caller vouches.
-        unsafe { heap.count_collected(entry.caller(), category, objects, all_bytes) };
+        unsafe { heap.count_collected(entry, category, objects, all_bytes) };
         let sizes = heap.lisp.sizes();
         (0..objects).for_each(|_| sizes.allocate(bytes));
     };
     in_heap(entry, count, || {
-        for _ in 0..objects {
-            records::allocate_unknown(u32::from(category), bytes as u64);
-            COMMON_SIZES.allocate_shared(bytes);
-        }
+        records::allocate_unknown_collected(u32::from(category), objects, all_bytes);
+        (0..objects).for_each(|_| COMMON_SIZES.allocate_shared(bytes));
     });
 }
 
 impl Part {
     /// Another thread has the heap now.
     pub fn begin_thread(&mut self) {
-        (self.inside, self.owner) = (0, 0);
+        (self.inside, self.owner) = (0, None);
     }
 
     /// The owner's counts; without memory the common ones.

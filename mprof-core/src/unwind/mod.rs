@@ -32,3 +32,25 @@ pub struct State {
     /// Frame pointer register there.
     pub bp: usize,
 }
+
+/// Registers at the entry of a hook.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Stack pointer: the address of the return address.
+    pub sp: usize,
+    /// Frame pointer register.
+    pub bp: usize,
+}
+
+impl Entry {
+    /// The state of the frame that called the hook.
+    ///
+    /// # Safety
+    /// The entry is that of a hook of the calling thread that has not returned.
+    #[inline(always)]
+    pub unsafe fn caller(&self) -> State {
+        // SAFETY: the return address is there until the hook returns.
+        let address = unsafe { read_word(self.sp) };
+        State { location: crate::location::Location::returning_to(address), sp: self.sp + 8, bp: self.bp }
+    }
+}

@@ -2,9 +2,10 @@
 
 use core::ffi::{c_int, c_void};
 
-use mprof_core::events::{self, Entry, Pointer, Request};
+use mprof_core::events::{self, Pointer, Request};
 use mprof_core::header::{HEADER, OFFSET_LIMIT};
 use mprof_core::sys::PAGE;
+use mprof_core::unwind::Entry;
 
 use crate::shim::shims;
 use crate::{bootstrap, originals};
@@ -79,21 +80,36 @@ unsafe extern "C" fn hook_free(pointer: *mut c_void, sp: usize, bp: usize) {
         return;
     }
     let Some(real) = original!(free) else { return };
-    // SAFETY: the program gives back what an allocator gave; see `events::identify` for what else it may give.
+    // SAFETY: the program gives back what an allocator gave; see `events::identify_ours` for what else it may give.
     unsafe {
-        match events::identify(pointer.cast()) {
-            Pointer::Ours(object) => {
+        match events::identify_ours(pointer.cast()) {
+            Some(object) => {
                 events::free(Entry { sp, bp }, object);
                 real(object.block().cast());
             }
+            None => free_headless(pointer, real),
+        }
+    }
+}
+
+/// free(3) of a pointer without a header.
+///
+/// # Safety
+/// As free(3), whose pointer is not null.
+#[cold]
+#[inline(never)]
+unsafe fn free_headless(pointer: *mut c_void, real: unsafe extern "C" fn(*mut c_void)) {
+    // SAFETY: the real allocator is to judge what is its own.
+    unsafe {
+        match events::identify_headless(pointer.cast()) {
             Pointer::Freed(freed) => {
                 mprof_core::note::say(format_args!(
                     "double free of {pointer:p}; the C library is told of the block that it was in"
                 ));
                 real(pointer.byte_sub(1 << freed.offset_log2));
             }
-            Pointer::Foreign if bootstrap::owns(pointer) => {}
-            Pointer::Foreign => real(pointer),
+            _ if bootstrap::owns(pointer) => {}
+            _ => real(pointer),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use mprof_core::events::Entry;
 use mprof_core::lisp::objects;
+use mprof_core::unwind::Entry;
 
 use crate::elf::Redirection;
 use crate::lisp::ecl::{self, Word, in_ecl};
