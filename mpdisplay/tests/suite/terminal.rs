@@ -11,10 +11,14 @@ fn on_terminal(folder: &TempDir, columns: u32, lines: u32, line: &str) -> Option
     let line = format!("stty cols {columns} rows {lines}; {line}");
     let mut script = Command::new("script");
     script.args(["-q", "-e", "-c", &line, "/dev/null"]).current_dir(folder.path()).stdin(Stdio::null());
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "MPROF_PAGER", "PAGER", "LESS"] {
-        script.env_remove(variable);
-    }
-    script.env("M", env!("CARGO_BIN_EXE_mpdisplay")).env("TERM", "xterm").env("SHELL", "/bin/sh");
+    // The whole environment, so that none of the caller's variables count: what they mean is what is tested here. (`CI`
+    // among them: it makes anstream take a dumb terminal for one that shows colours.)
+    script.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    script
+        .env("M", env!("CARGO_BIN_EXE_mpdisplay"))
+        .env("TERM", "xterm")
+        .env("SHELL", "/bin/sh")
+        .env("LC_ALL", "C");
     match script.output() {
         Ok(output) => Some(String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n")),
         Err(_) => {
