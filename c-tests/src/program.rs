@@ -44,6 +44,8 @@ pub struct Program {
     pub(crate) repeatable: bool,
     /// Each event is recorded in all tables.
     pub(crate) whole: bool,
+    /// There are Lisp objects in the profile.
+    pub(crate) lisp: bool,
     pub(crate) counted: Counted,
 }
 
@@ -129,6 +131,7 @@ impl Program {
             reference: Reference::Agrees,
             repeatable: true,
             whole: true,
+            lisp: false,
             counted: Counted::Bytes,
         }
     }
@@ -268,6 +271,12 @@ impl Program {
     /// agree.
     pub fn half_recorded(mut self) -> Self {
         self.whole = false;
+        self
+    }
+
+    /// Its profile has Lisp objects besides.
+    pub fn lisp(mut self) -> Self {
+        self.lisp = true;
         self
     }
 

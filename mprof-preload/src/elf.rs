@@ -186,34 +186,41 @@ impl<'a> Object<'a> {
         None
     }
 
+    /// Whether the object calls a function, or takes its address, so that this can be redirected.
+    pub fn calls(&self, name: &CStr) -> bool {
+        self.slots().any(|(of, _)| of == name)
+    }
+
     /// Has the object's calls of these functions come to us.
     pub fn redirect(&self, redirections: &[Redirection]) {
-        let Dynamic { relocations, relocations_size, calls, calls_size, symbols, strings, .. } = self.dynamic;
-        if symbols == 0 || strings == 0 {
-            return;
-        }
-        for (table, size) in [(calls, calls_size), (relocations, relocations_size)] {
-            let count = if table == 0 { 0 } else { size / size_of::<Relocation>() };
-            // SAFETY: the object's own table, of this length.
-            for relocation in (0..count).map(|index| unsafe { &*(table as *const Relocation).add(index) }) {
-                self.redirect_one(relocation, redirections);
+        for (name, slot) in self.slots() {
+            if let Some(redirection) = redirections.iter().find(|redirection| redirection.name == name) {
+                self.write(slot, redirection.hook);
             }
         }
     }
 
-    fn redirect_one(&self, relocation: &Relocation, redirections: &[Redirection]) {
+    /// The slots for addresses of functions that are found by name: name and address of the slot.
+    fn slots(&self) -> impl Iterator<Item = (&CStr, usize)> {
+        let Dynamic { relocations, relocations_size, calls, calls_size, symbols, strings, .. } = self.dynamic;
+        let tables = [(calls, calls_size), (relocations, relocations_size)];
+        let all = tables.into_iter().flat_map(|(table, size)| {
+            let count = if table == 0 { 0 } else { size / size_of::<Relocation>() };
+            // SAFETY: the object's own table, of this length.
+            (0..count).map(move |index| unsafe { &*(table as *const Relocation).add(index) })
+        });
+        let has_names = symbols != 0 && strings != 0;
+        all.filter(move |_| has_names).filter_map(|relocation| self.slot(relocation))
+    }
+
+    fn slot(&self, relocation: &Relocation) -> Option<(&CStr, usize)> {
         let symbol = (relocation.info >> 32) as usize;
         if symbol == 0 || !matches!(relocation.info & 0xffff_ffff, R_X86_64_JUMP_SLOT | R_X86_64_GLOB_DAT) {
-            return;
+            return None;
         }
-        let name = self.name_of(self.symbol(symbol));
-        let Some(redirection) = redirections.iter().find(|redirection| redirection.name == name) else {
-            return;
-        };
         let slot = self.bias.wrapping_add(relocation.offset);
-        if self.range.contains(&slot) && slot.is_multiple_of(size_of::<usize>()) {
-            self.write(slot, redirection.hook);
-        }
+        let is_sound = self.range.contains(&slot) && slot.is_multiple_of(size_of::<usize>());
+        is_sound.then(|| (self.name_of(self.symbol(symbol)), slot))
     }
 
     /// Writes a word of the object, which is a slot for an address.

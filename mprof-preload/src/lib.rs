@@ -8,7 +8,8 @@
 //! | [`hooks::ending`], [`hooks::running`] | how a process ends; how it starts another |
 //! | [`hooks::loading`] | code that comes and goes |
 //! | [`lisp`], [`hooks::lisp`] | ECL, where it is in the process |
-//! | [`elf`] | loaded objects, and how to have their calls come to us |
+//! | [`hooks::collector`] | libgc, where its objects are asked for |
+//! | [`redirect`], [`elf`] | loaded objects, and how to have their calls come to us |
 //! | [`shim`] | the few instructions between a C symbol and a hook |
 //! | [`originals`], [`bootstrap`] | the functions behind us; memory until they are found |
 //! | [`startup`] | the order of things at the start |
@@ -28,6 +29,7 @@ mod lisp;
 mod options;
 mod originals;
 mod profile;
+mod redirect;
 mod reference;
 mod shim;
 mod startup;

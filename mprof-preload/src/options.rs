@@ -100,6 +100,13 @@ pub fn lisp() -> Lisp {
     }
 }
 
+static COLLECTOR: AtomicBool = AtomicBool::new(false);
+
+/// Whether what libgc gives out is to be recorded.
+pub fn collector() -> bool {
+    COLLECTOR.load(Ordering::Relaxed)
+}
+
 /// Reads the options. A value that cannot be understood is said in one line, and the default stands.
 pub fn read() {
     number(b"MPROF_DEPTH", |value| OPTIONS.depth.store(value, Ordering::Relaxed));
@@ -116,6 +123,7 @@ pub fn read() {
         OPTIONS.each_thread.store(value == 1, Ordering::Relaxed)
     });
     choice(b"MPROF_LISP", &[b"off", b"on", b"boot"], |value| LISP.store(value as u8, Ordering::Relaxed));
+    choice(b"MPROF_GC", &[b"0", b"1"], |value| COLLECTOR.store(value == 1, Ordering::Relaxed));
     choice(b"MPROF_FOLLOW", &[b"0", b"1"], |value| FIRST_ONLY.store(value == 0, Ordering::Relaxed));
     if let Some(data) = variable(b"MPROF_DATA").filter(|data| !data.is_empty())
         && let Some(data) = mprof_core::arena::keep_bytes(data)

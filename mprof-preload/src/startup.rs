@@ -18,7 +18,7 @@ use mprof_core::thread::Thread;
 use mprof_core::{header, note, process, sys};
 use mprof_format::kinds::Reason;
 
-use crate::{identity, lisp, options, originals, profile, reference};
+use crate::{identity, options, originals, profile, redirect, reference};
 
 /// Before the first header is written: whatever comes first, an event or our constructor.
 pub fn before_first_event() {
@@ -54,7 +54,7 @@ fn start() {
     let ours = mprof_core::modules::find(start as *const () as usize);
     let first = ours.is_none_or(|ours| (ours.start..ours.end).contains(&(malloc as usize)));
     FIRST_MALLOC.store(first, Ordering::Relaxed);
-    lisp::start();
+    redirect::start();
 }
 
 unsafe extern "C" {

@@ -1,9 +1,8 @@
 //! What the hooks of a Lisp system's allocator do, and those of any garbage collector's.
 //!
-//! An object is counted after the real call, as everywhere. What the Lisp system's allocator asks of the collector for an
-//! object belongs to that object: a thread is *inside* while a hook calls on. The body of an object (a vector's
-//! elements, an instance's slots) is allocated by itself, right after the object: it adds bytes to the object, and is
-//! none. The collector frees, so nothing here is ever freed, and none of it is in the balance of the heap.
+//! An object is counted after the real call, as everywhere. The body of an object (a vector's elements, an instance's
+//! slots) is allocated by itself, right after the object: it adds bytes to the object, and is none. The collector frees,
+//! so nothing here is ever freed, and none of it is in the balance of the heap.
 
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -24,8 +23,6 @@ use crate::unwind::Entry;
 #[derive(Debug)]
 #[repr(C)]
 pub struct Part {
-    /// Stack pointer at the entry of the hook that is calling on; 0: none is.
-    inside: usize,
     /// By type; null before the first object.
     counts: AtomicPtr<KindCounts>,
     /// By size, of a collector that knows no types; null before the first object.
@@ -42,48 +39,6 @@ unsafe impl Zeroable for Part {}
 /// Counts what no heap counts.
 static COMMON: KindCounts = KindCounts::new();
 static COMMON_SIZES: Bins = Bins::new();
-
-/// What the Lisp system's allocator calls directly has its entry within this many bytes below that of the hook.
-const DIRECT: usize = 1024;
-
-/// Calls on, to the Lisp system's allocator. What it asks of the collector meanwhile is not counted for itself.
-///
-/// The real allocator may jump out of the call (a Lisp error); then the thread counts as inside until the next hook that
-/// returns, which is why [`is_inside`] wants to see the hook near by.
-#[inline(always)]
-pub fn calling<T>(entry: Entry, real: impl FnOnce() -> T) -> T {
-    let Some((_, heap)) = Thread::current().attached() else { return calling_first(entry, real) };
-    // SAFETY: the heap is the calling thread's, and nothing else writes this word.
-    let inside = unsafe { &raw mut (*heap).lisp.inside };
-    // SAFETY: as above. Signal handlers that come between put back what they found.
-    unsafe {
-        let before = inside.read();
-        inside.write(entry.sp);
-        let result = real();
-        inside.write(if before > entry.sp { before } else { 0 });
-        result
-    }
-}
-
-/// The same, in a thread without a heap.
-#[cold]
-#[inline(never)]
-fn calling_first<T>(entry: Entry, real: impl FnOnce() -> T) -> T {
-    match events::situation(entry) {
-        Situation::Ready(..) => calling(entry, real),
-        _ => real(),
-    }
-}
-
-/// Whether the hook of a collector's function was called by the Lisp system's allocator, which has a hook of its own.
-#[inline(always)]
-pub fn is_inside(entry: Entry) -> bool {
-    match Thread::current().attached() {
-        // SAFETY: the heap is the calling thread's.
-        Some((_, heap)) => unsafe { (*heap).lisp.inside }.wrapping_sub(entry.sp) <= DIRECT,
-        None => false,
-    }
-}
 
 /// Does something in the calling thread's heap; `otherwise` where it has none, or is in it already.
 #[inline(always)]
@@ -182,7 +137,7 @@ pub unsafe fn collected(entry: Entry, objects: u64, bytes: usize) {
 impl Part {
     /// Another thread has the heap now.
     pub fn begin_thread(&mut self) {
-        (self.inside, self.owner) = (0, None);
+        self.owner = None;
     }
 
     /// The owner's counts; without memory the common ones.

@@ -9,7 +9,6 @@ use crate::elf::Redirection;
 use crate::lisp::ecl::{self, Word, in_ecl};
 use crate::lisp::kinds::{CONS, DATA};
 use crate::lisp::{self, interpreter, names};
-use crate::originals;
 use crate::shim::{redirected_passing_shims, redirected_shims};
 
 redirected_shims! {
@@ -34,8 +33,6 @@ redirected_passing_shims! {
     compiled => names::before_compiled, in_ecl::ecl_make_cfun;
     /// The same, with any number of arguments.
     compiled_va => names::before_compiled, in_ecl::ecl_make_cfun_va;
-    /// ECL looks something up in a file that it has just loaded: the calls of what is in there are redirected.
-    look_up => before_look_up, originals::address::dlsym;
 }
 
 fn to(name: &'static core::ffi::CStr, hook: unsafe extern "C" fn()) -> Redirection {
@@ -56,15 +53,6 @@ pub fn redirections() -> [Redirection; 10] {
         to(c"ecl_make_cfun", compiled),
         to(c"ecl_make_cfun_va", compiled_va),
     ]
-}
-
-/// What calls of ECL's own are redirected to besides.
-pub fn redirections_in_ecl() -> [Redirection; 1] {
-    [to(c"dlsym", look_up)]
-}
-
-extern "C" fn before_look_up() {
-    lisp::redirect();
 }
 
 /// Starts the Lisp system.
@@ -118,7 +106,7 @@ unsafe fn made(entry: Entry, kind: u8, real: impl Fn() -> Word, bytes: impl Fn()
     if !lisp::is_recording() {
         return real();
     }
-    let object = objects::calling(entry, real);
+    let object = real();
     // Small integers and characters are asked for like objects, and are none.
     if object & 2 == 0 && object != 0 {
         // SAFETY: as the caller vouches.
@@ -155,7 +143,7 @@ unsafe fn made_body(entry: Entry, bytes: usize, real: impl Fn() -> *mut c_void) 
     if !lisp::is_recording() {
         return real();
     }
-    let body = objects::calling(entry, real);
+    let body = real();
     if !body.is_null() {
         // SAFETY: as the caller vouches.
         unsafe { objects::body(entry, bytes, DATA) };

@@ -15,14 +15,13 @@ pub mod interpreter;
 pub mod kinds;
 pub mod names;
 
-use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU8, Ordering};
 
 use mprof_core::lisp::functions;
 use mprof_core::lisp::interpreter::Interpreter;
 use mprof_core::{modules, note, process};
 
-use crate::elf::{self, Object};
-use crate::hooks;
+use crate::elf::Object;
 use crate::options::{self, Lisp};
 
 /// How far the Lisp system has come.
@@ -36,8 +35,6 @@ enum State {
 }
 
 static STATE: AtomicU8 = AtomicU8::new(State::Off as u8);
-/// How many objects had been loaded when calls were redirected last.
-static LOADED: AtomicU64 = AtomicU64::new(0);
 
 /// Whether objects are to be recorded.
 #[inline(always)]
@@ -57,57 +54,28 @@ pub fn quietly(work: impl FnOnce()) {
 }
 
 /// Whether an object is ECL's library.
-fn is_ecl(object: &Object<'_>) -> bool {
+pub fn is_ecl(object: &Object<'_>) -> bool {
     object.file_name().starts_with(b"libecl.so")
 }
 
-/// Whether an object is the collector that ECL uses.
-pub fn is_collector(object: &Object<'_>) -> bool {
-    object.file_name().starts_with(b"libgc.so")
-}
-
-/// At the start, when all objects that the program is linked with are loaded: has ECL's calls come to us.
-pub fn start() {
-    if options::lisp() == Lisp::Off {
-        return;
+/// Finds in ECL's library and in the collector that it uses what we need of them. Returns whether ECL can be recorded;
+/// where it cannot, that is said.
+pub fn find(ecl: &Object<'_>, collector: Option<&Object<'_>>) -> bool {
+    if let Some(found) = modules::find(ecl.range.start) {
+        functions::set_system(found.space);
     }
-    let (mut in_ecl, mut in_collector) = (None, None);
-    elf::each(&mut |object| {
-        if is_ecl(object) {
-            in_ecl = Some(ecl::in_ecl(object));
-            if let Some(found) = modules::find(object.range.start) {
-                functions::set_system(found.space);
-            }
-        } else if is_collector(object) {
-            in_collector = Some(ecl::in_collector(object));
-        }
-    });
-    let Some(in_ecl) = in_ecl else { return };
-    let found = in_ecl.and(in_collector.unwrap_or(Err("libgc.so")));
-    match found {
-        Ok(()) => redirect(),
-        Err(missing) => {
-            note::say(format_args!("Lisp: not recorded: this ECL or its collector has no {missing}"));
-        }
+    let missing = match collector {
+        Some(collector) => ecl::in_ecl(ecl).and(ecl::in_collector(collector)),
+        None => Err("libgc.so"),
+    };
+    if let Err(missing) = missing {
+        note::say(format_args!("Lisp: not recorded: this ECL or its collector has no {missing}"));
+    } else if !ecl.calls(c"ecl_cons") {
+        note::say(format_args!("Lisp: not recorded: this ECL was linked to call its allocator directly"));
+    } else {
+        return true;
     }
-}
-
-/// Has the calls of all objects come to us, where that is not done yet.
-pub fn redirect() {
-    let loaded = elf::loaded();
-    if LOADED.swap(loaded, Ordering::AcqRel) == loaded {
-        return;
-    }
-    let ours = redirect as *const () as usize;
-    elf::each(&mut |object| {
-        if object.range.contains(&ours) || is_collector(object) {
-            return;
-        }
-        object.redirect(&hooks::lisp::redirections());
-        if is_ecl(object) {
-            object.redirect(&hooks::lisp::redirections_in_ecl());
-        }
-    });
+    false
 }
 
 /// Before the Lisp system starts itself.
