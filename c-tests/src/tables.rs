@@ -28,7 +28,8 @@ impl Tables {
 
     /// All from the first table on, without what stands above: that names the process, which no two runs share.
     pub fn tables(&self) -> &str {
-        let start = ["Memory leaks\n", "Allocation bins\n"].iter().find_map(|heading| self.text.find(heading));
+        let start =
+            ["Memory leaks\n", "Allocation bins\n"].iter().find_map(|heading| self.text.find(heading));
         &self.text[start.unwrap_or(0)..]
     }
 

@@ -36,6 +36,7 @@ pub mod page_objects;
 pub mod process;
 pub mod records;
 pub mod reference;
+pub mod stack_bounds;
 pub mod sys;
 pub mod thread;
 pub mod threads;

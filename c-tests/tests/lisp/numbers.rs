@@ -11,10 +11,9 @@ fn compiled_functions_allocate_what_they_are_written_to() {
     program.check(|run| {
         assert!(run.output.stdout.ends_with(PRINTS), "{:?}", run.output);
         let facts = LispFacts::of(run);
-        for (function, parts) in [
-            ("pushes", &[('c', 1000, 16_000)][..]),
-            ("collects", &[('c', 1001, 16_016)]),
-        ] {
+        for (function, parts) in
+            [("pushes", &[('c', 1000, 16_000)][..]), ("collects", &[('c', 1001, 16_016)])]
+        {
             assert_eq!(facts.through(function), by_category(parts), "{function}");
         }
     });
@@ -26,7 +25,28 @@ fn interpreted_functions_allocate_what_they_are_written_to() {
     program.check(|run| {
         assert!(run.output.stdout.ends_with(PRINTS), "{:?}", run.output);
         let facts = LispFacts::of(run);
-        for function in ["pushes", "collects", "makes-list", "lists", "doubles", "declared", "singles", "points", "trios", "arrays", "double-arrays", "vectors", "strings", "base-strings", "closures", "complexes", "table", "factorial", "instances", "idle"] {
+        for function in [
+            "pushes",
+            "collects",
+            "makes-list",
+            "lists",
+            "doubles",
+            "declared",
+            "singles",
+            "points",
+            "trios",
+            "arrays",
+            "double-arrays",
+            "vectors",
+            "strings",
+            "base-strings",
+            "closures",
+            "complexes",
+            "table",
+            "factorial",
+            "instances",
+            "idle",
+        ] {
             eprintln!("(\"{function}\", &{:?}),", facts.through(function));
         }
     });
