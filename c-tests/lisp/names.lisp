@@ -1,6 +1,6 @@
 ;;; Callers of every kind, each with an allocation of a number of its own, so that chains can be told by their counts:
-;;; methods, SETF functions, local functions, lambdas,
-;;; handlers, threads. A call that is the last thing its caller does may be a jump, which leaves no frame: hence the NILs.
+;;; methods, SETF functions, local functions, lambdas, handlers, threads. A call that is the last thing its caller does
+;;; may be a jump, which leaves no frame: hence the NILs.
 
 (defpackage :shapes (:use :cl) (:export #:run))
 (in-package :shapes)
@@ -26,18 +26,19 @@
 
 (defun mapper () (mapc (lambda (x) (leaf x) nil) '(31)) nil)
 (defun locals ()
-  (labels ((deeper (n) (if (zerop n) (leaf 41) (progn (deeper (1- n)) nil))))
+  (labels ((deeper (n) (if (zerop n) (leaf 41) (deeper (1- n))) nil))
     (declare (notinline deeper))
-    (flet ((helper! (n) (leaf n) nil))
+    (flet ((helper! (n) (leaf n) (leaf 43) nil))
       (declare (notinline helper!))
       (deeper 3)
-      (helper! 42))))
-(defun recurse (n) (if (zerop n) (leaf 51) (progn (recurse (1- n)) nil)))
+      (helper! 42)
+      nil)))
+(defun recurse (n) (if (zerop n) (leaf 51) (recurse (1- n))) nil)
 
-(defun protect () (unwind-protect (leaf 61) (leaf 62)))
-(defun handle () (handler-case (error "no") (error (c) (declare (ignore c)) (leaf 63) nil))))
-(defun pass () (handler-bind ((warning (lambda (c) (leaf 64) (muffle-warning c)))) (warn "no") (leaf 65)))
-(defun jump () (catch 'out (walk)) (leaf 66))
+(defun protect () (unwind-protect (leaf 61) (leaf 62)) nil)
+(defun handle () (handler-case (error "no") (error (c) (declare (ignore c)) (leaf 63) nil)))
+(defun pass () (handler-bind ((warning (lambda (c) (leaf 64) (muffle-warning c)))) (warn "no") (leaf 65)) nil)
+(defun jump () (catch 'out (walk)) (leaf 66) nil)
 (defun walk () (leaf 67) (throw 'out nil))
 
 (defun run ()

@@ -12,7 +12,7 @@
 
 (defun pushes (n) (let ((r nil)) (dotimes (i n) (push i r)) r))
 (defun collects () (loop repeat 1000 collect 1))
-(defun makes-list () (make-list 1000))
+(defun makes-list () (setq *kept* (make-list 1000)))
 (defun lists (n) (let ((r nil)) (dotimes (i n) (setq r (list i i i))) r))
 (defun doubles (n) (let ((s 0d0)) (dotimes (i n) (setq s (+ s 1.5d0))) s))
 (defun declared (n) (let ((s 0d0)) (declare (type double-float s)) (dotimes (i n) (setq s (+ s 1.5d0))) s))

@@ -31,4 +31,4 @@ pub use outcome::Outcome;
 pub use process::{Output, Status, with_default_signals};
 pub use program::Program;
 pub use tables::{Entry, Tables};
-pub use tools::{Tools, bare_only};
+pub use tools::{Tools, bare_only, skipped};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use c_tests::Program;
+use c_tests::{Program, skipped};
 
 const ECL: &str = "/usr/bin/ecl";
 
@@ -12,19 +12,29 @@ fn source(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("lisp").join(name)
 }
 
-/// ECL with these arguments; `None`, and a line on standard error, where it is not installed.
-pub fn ecl(arguments: &[&str]) -> Option<Program> {
-    Some(Program::installed(ECL)?.args(&["--norc"]).args(arguments).lisp())
+/// The version that the numbers are of.
+const VERSION: &str = "ECL 21.2.1";
+
+/// ECL with these arguments; `None`, and a line on standard error, where it is not installed, or is of another version.
+pub(crate) fn ecl(arguments: &[&str]) -> Option<Program> {
+    let program = Program::installed(ECL)?;
+    let version = Command::new(ECL).arg("--version").output().expect("ECL can be run").stdout;
+    let version = String::from_utf8_lossy(&version).trim().to_owned();
+    if version != VERSION {
+        skipped(&format!("{ECL} is {version}, not {VERSION}"));
+        return None;
+    }
+    Some(program.args(&["--norc"]).args(arguments).lisp())
 }
 
 /// ECL interpreting a file.
-pub fn interpreted(name: &str) -> Option<Program> {
+pub(crate) fn interpreted(name: &str) -> Option<Program> {
     let path = source(name);
     ecl(&["--load", path.to_str()?, "--eval", "(ext:quit 0)"])
 }
 
 /// ECL running a file that it compiled before.
-pub fn compiled(name: &str) -> Option<Program> {
+pub(crate) fn compiled(name: &str) -> Option<Program> {
     let program = ecl(&[])?;
     let fas = compile(name);
     Some(program.args(&["--load", fas.to_str()?, "--eval", "(ext:quit 0)"]))
@@ -34,7 +44,7 @@ pub fn compiled(name: &str) -> Option<Program> {
 ///
 /// # Panics
 /// When ECL cannot.
-pub fn compile(name: &str) -> PathBuf {
+pub(crate) fn compile(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("lisp");
     std::fs::create_dir_all(&folder).expect("cargo's folder for tests can be written");
     let fas = folder.join(name).with_extension("fas");

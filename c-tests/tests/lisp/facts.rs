@@ -8,7 +8,7 @@ use mprof_format::model::{Category, Frame, Profile};
 
 /// Objects and bytes of each category.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct ByCategory {
+pub(crate) struct ByCategory {
     /// Of c, f, s, o: objects and bytes.
     all: [(u64, u64); 4],
 }
@@ -21,7 +21,7 @@ impl std::fmt::Debug for ByCategory {
 }
 
 /// So many objects and bytes of the categories named by letters; nothing else.
-pub fn by_category(parts: &[(char, u64, u64)]) -> ByCategory {
+pub(crate) fn by_category(parts: &[(char, u64, u64)]) -> ByCategory {
     let mut sum = ByCategory::default();
     for &(letter, objects, bytes) in parts {
         sum.all["cfso".find(letter).expect("a category's letter")] = (objects, bytes);
@@ -30,14 +30,14 @@ pub fn by_category(parts: &[(char, u64, u64)]) -> ByCategory {
 }
 
 /// What a Lisp program allocated, with the names that the tables have.
-pub struct LispFacts {
+pub(crate) struct LispFacts {
     /// (functions of a chain, outermost first; category; objects; bytes).
     counters: Vec<(Vec<String>, usize, u64, u64)>,
 }
 
 impl LispFacts {
     /// From a run's profile.
-    pub fn of(run: &Outcome) -> LispFacts {
+    pub(crate) fn of(run: &Outcome) -> LispFacts {
         let half = Half::Lisp.take(&run.facts().profile).into_owned();
         let counters = half.counters.iter().map(|counter| {
             let functions = functions(&half, counter.context);
@@ -58,17 +58,17 @@ impl LispFacts {
     }
 
     /// What a function and those below it allocated.
-    pub fn through(&self, function: &str) -> ByCategory {
+    pub(crate) fn through(&self, function: &str) -> ByCategory {
         self.sum(|functions| functions.iter().any(|name| name == function))
     }
 
     /// What was allocated at the end of exactly this chain, from `toplevel` or a thread's function on.
-    pub fn chain(&self, chain: &str) -> ByCategory {
+    pub(crate) fn chain(&self, chain: &str) -> ByCategory {
         self.sum(|functions| functions.join(" > ") == chain)
     }
 
     /// All chains that one function is on, with what was allocated at their ends.
-    pub fn chains_through(&self, function: &str) -> BTreeMap<String, ByCategory> {
+    pub(crate) fn chains_through(&self, function: &str) -> BTreeMap<String, ByCategory> {
         let mut chains: BTreeMap<String, ByCategory> = BTreeMap::new();
         for (functions, ..) in &self.counters {
             if functions.iter().any(|name| name == function) {

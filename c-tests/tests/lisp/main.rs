@@ -4,4 +4,5 @@
 
 mod ecl;
 mod facts;
+mod names;
 mod numbers;
