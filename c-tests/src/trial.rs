@@ -206,14 +206,14 @@ fn is_process_suffix(text: &str) -> bool {
 }
 
 /// The profiler's own lines of a stderr text, and the rest of it.
-fn split_stderr(text: &str) -> (Vec<String>, String) {
+pub(crate) fn split_stderr(text: &str) -> (Vec<String>, String) {
     let (own, rest): (Vec<&str>, Vec<&str>) =
         text.split_inclusive('\n').partition(|line| line.starts_with("mprof:"));
     (own.into_iter().map(|line| line.trim_end().to_owned()).collect(), rest.concat())
 }
 
 /// The second number of `mprof: verify: 12 chains compared, 0 differ`.
-fn differences(line: &str) -> Option<u64> {
+pub(crate) fn differences(line: &str) -> Option<u64> {
     let rest = line.strip_prefix("mprof: verify: ")?;
     let (chains, rest) = rest.split_once(" chains compared, ")?;
     chains.parse::<u64>().ok()?;

@@ -120,6 +120,8 @@ fn options(arguments: &Arguments, suppressions: Suppressions, screen: &Screen) -
         show: arguments.reading.show(),
         by: arguments.several.by(),
         half: Half::C,
+        at_peak: false,
+        clock: arguments.shown.clock(),
         source_directories: arguments.naming.source_directories.clone(),
         page: screen.page(),
         styles: screen.styles(),

@@ -55,6 +55,7 @@ impl<'p> HalfReport<'p> {
     /// # Errors
     /// When a process or a thread that was asked for is not there.
     pub(crate) fn new(states: &'p States, arguments: &Arguments, options: Options) -> Result<Self, Error> {
+        let options = Options { tables: options.tables.of(options.half), ..options };
         let parts = select::parts(&states.profiles, &arguments.several.pid, &arguments.several.tid)?;
         let view = View::new(&parts, &options);
         let sources = arguments.shown.sources();

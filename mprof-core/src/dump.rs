@@ -1,18 +1,22 @@
 //! The profile, from the heaps to the file's bytes. Allocates nothing.
 
+mod history;
+
 use core::sync::atomic::Ordering;
 
 use mprof_format::kinds::{Category, Counter, Frame, ModuleKind, Reason, Special};
 use mprof_format::write::{ModuleRef, ProcessRef, Sink, ThreadRef, WriteError, Writer};
 
 use crate::heap::{self, HeapView, PAUSE};
+use crate::ledger::Peak;
 use crate::lisp;
 use crate::location::{FrameKey, SPACE_ANONYMOUS, SPACE_LISP, SPACE_MODULES, SPACE_SPECIAL, SPACE_THREAD};
 use crate::mark::Doing;
 use crate::process::{self, OPTIONS};
-use crate::records::{self, Tally};
+use crate::records::{self, Chunk, Tally};
 use crate::thread::Thread;
 use crate::{bins, events, ledger, modules, sys, threads};
+use history::Clock;
 
 /// What the engine does not know about the process.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +75,9 @@ pub fn write<'a, S: Sink, A>(sink: S, buffer: &mut [u8], facts: Facts<'_, A>) ->
 where
     A: Iterator<Item = &'a [u8]>,
 {
-    let mut dump = Dump { writer: Writer::new(sink, buffer), modules: 0, threads: 0, contexts: 0 };
+    let writer = Writer::new(sink, buffer);
+    let (clock, peak) = (Clock::now(), ledger::peak());
+    let mut dump = Dump { writer, clock, peak, modules: 0, threads: 0, contexts: 0 };
     match dump.everything(facts) {
         Ok(()) => dump.writer.finish().map_err(sink_error),
         Err(error) => Err(error),
@@ -97,6 +103,8 @@ fn sink_error<E>(error: WriteError<E>) -> E {
 
 struct Dump<'a, S: Sink> {
     writer: Writer<'a, S>,
+    clock: Clock,
+    peak: Peak,
     /// Modules written.
     modules: usize,
     /// Thread records written.
@@ -113,7 +121,7 @@ impl<S: Sink> Dump<'_, S> {
             parent_pid: process::parent(),
             program: facts.program,
             start_unix_ns: process::start_unix(),
-            elapsed_ns: process::elapsed(),
+            elapsed_ns: self.clock.elapsed(),
             reason: facts.reason,
             signal: facts.signal,
             depth_limit: OPTIONS.depth.load(Ordering::Relaxed),
@@ -123,11 +131,13 @@ impl<S: Sink> Dump<'_, S> {
         for argument in facts.arguments {
             lenient(self.writer.argument(argument))?;
         }
+        self.peak()?;
         lisp::dump::begin();
         for view in heap::all() {
             self.heap(view, facts.program)?;
         }
         self.unknown()?;
+        self.curve()?;
         for index in 0..bins::COUNT {
             let all = heap::all().map(HeapView::bins).chain(core::iter::once(&events::COMMON_BINS));
             let bin = bins::sum(index, all);
@@ -143,7 +153,7 @@ impl<S: Sink> Dump<'_, S> {
     fn heap(&mut self, view: &HeapView, program: &[u8]) -> Result<(), S::Error> {
         // What a node below this length refers to exists already, and is written first.
         let length = view.tree().len();
-        let peak = ledger::peak();
+        let peak = self.peak;
         self.modules(program)?;
         self.threads()?;
         lisp::dump::functions(&mut self.writer, frame)?;
@@ -155,19 +165,24 @@ impl<S: Sink> Dump<'_, S> {
             lenient(self.writer.context(parent, frame(node.key)))?;
             self.contexts += 1;
         }
-        for chunk in records::chunks().filter(|chunk| chunk.owner().cast_const() == view.address()) {
-            for tally in
-                chunk.tallies(&peak, view.balance().epoch()).filter(|tally| (1..length).contains(&tally.node))
-            {
-                self.counter(id(tally.node), &tally)?;
-            }
+        let chunks = || records::chunks().filter(|chunk| chunk.owner().cast_const() == view.address());
+        let tallies = |chunk: &'static Chunk| {
+            let tallies = chunk.tallies(&peak, view.balance().epoch());
+            tallies.filter(|tally| (1..length).contains(&tally.node))
+        };
+        for tally in chunks().flat_map(tallies) {
+            self.counter(id(tally.node), &tally)?;
         }
-        Ok(())
+        for tally in chunks().flat_map(tallies) {
+            self.live(id(tally.node), &tally)?;
+        }
+        let known = |node: u32| (1..length).contains(&node).then(|| id(node));
+        chunks().try_for_each(|chunk| self.lifetimes(chunk, known))
     }
 
     /// What was counted without a chain.
     fn unknown(&mut self) -> Result<(), S::Error> {
-        let peak = ledger::peak();
+        let peak = self.peak;
         if records::unknown_tallies(&peak).all(|tally| tally.allocs == 0) {
             return Ok(());
         }
@@ -177,7 +192,7 @@ impl<S: Sink> Dump<'_, S> {
         for tally in records::unknown_tallies(&peak) {
             self.counter(context, &tally)?;
         }
-        Ok(())
+        records::unknown_tallies(&peak).try_for_each(|tally| self.live(context, &tally))
     }
 
     fn counter(&mut self, context: u32, tally: &Tally) -> Result<(), S::Error> {

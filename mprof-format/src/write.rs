@@ -2,9 +2,12 @@
 //! and never panics, so that the monitor can use it inside a dying program.
 //!
 //! Order of the calls: [`Writer::header`], [`Writer::process`], then modules, threads, Lisp functions, contexts,
-//! counters, bins, bins of types, and for `mpfilt` names, files, functions, sites, types; [`Writer::finish`] last. What an entry refers to must
+//! counters, bins, bins of types, peak, curve and what else there is about the course of time, and for `mpfilt` names,
+//! files, functions, sites, types; [`Writer::finish`] last. What an entry refers to must
 //! have been written before it (a context's modules and threads, a counter's context …); kinds may otherwise take
 //! turns, but entries share a record, and so its short deltas, only with others of their kind next to them.
+
+mod history;
 
 use crate::entries::{Life, bin_bytes, bin_number, optional};
 use crate::frames::{CELLS_SIZE, FrameMemory, Told, cells_from};
@@ -91,6 +94,9 @@ pub struct Writer<'a, S: Sink> {
     bin: u64,
     /// Lowest bin that may follow, as [`bin_number`].
     next_bin: u64,
+    /// The same for the records about the course of time.
+    last: history::Last,
+    heads: history::Heads,
 }
 
 type Written<T, S> = Result<T, WriteError<<S as Sink>::Error>>;
@@ -110,6 +116,8 @@ impl<'a, S: Sink> Writer<'a, S> {
             counter_context: 0,
             bin: 0,
             next_bin: 0,
+            last: history::Last::default(),
+            heads: history::Heads::default(),
         }
     }
 
@@ -456,6 +464,8 @@ impl<'a, S: Sink> Writer<'a, S> {
         self.frames.forget();
         self.counter_context = 0;
         self.bin = 0;
+        self.last = history::Last::default();
+        self.heads.begin(tag, &mut self.record);
         // Records of entries with ids begin with the first one's.
         match tag {
             Tag::Modules => self.record.number(self.counts.modules.into()),

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{EVERY_KIND_V1, LISP_V1};
+use common::{EVERY_KIND_V1, HISTORY_V1, LISP_V1};
 
 const DOCUMENT: &str = include_str!("../../docs/FORMAT.md");
 const LAYOUT: &str = include_str!("../src/layout.rs");
@@ -56,4 +56,19 @@ fn both_show_the_records_of_lisp_programs() {
     }
     assert_eq!(shown(DOCUMENT, "", "hex lisp"), records);
     assert_eq!(shown(LAYOUT, "///", "hex lisp"), payloads);
+}
+
+#[test]
+fn both_show_the_records_about_the_course_of_time() {
+    let (mut records, mut payloads) = (vec![], vec![]);
+    let mut at = 20;
+    for end in common::record_ends(HISTORY_V1) {
+        if [8u16, 9, 10, 11, 14, 15, 16, 17].iter().any(|tag| HISTORY_V1[at..at + 2] == tag.to_le_bytes()) {
+            records.extend(&HISTORY_V1[at..end]);
+            payloads.extend(&HISTORY_V1[at + 8..end - 4]);
+        }
+        at = end;
+    }
+    assert_eq!(shown(DOCUMENT, "", "hex history"), records);
+    assert_eq!(shown(LAYOUT, "///", "hex history"), payloads);
 }

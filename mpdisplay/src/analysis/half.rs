@@ -3,7 +3,7 @@
 //! profile in which nothing else was allocated.
 
 use super::lisp;
-use mprof_format::model::{Category, Profile};
+use mprof_format::model::{Category, History, Profile};
 use std::borrow::Cow;
 
 /// A half.
@@ -81,6 +81,8 @@ impl Half {
         half.collected.bins.retain(|bin| Half::of(bin.category) == self);
         if !self.is_freed() {
             half.bins.clear();
+            // It is the balance's, in which there is nothing of a collector's.
+            half.history = History::default();
             // Whatever is not used any more, the collector frees: nothing is kept.
             for counter in &mut half.counters {
                 (counter.frees, counter.freed_bytes) = (counter.allocs, counter.bytes);

@@ -38,7 +38,11 @@ pub(super) fn write<N: Shown>(bins: &Bins<N>, options: &Options, out: &mut impl 
 pub(super) fn write_unknown(options: &Options, out: &mut impl Write) -> io::Result<()> {
     heading(out, options.styles, "Allocation bins")?;
     let what = if options.half == Half::Lisp { "types" } else { "sizes" };
-    line(out, &format!("  {what} are recorded for whole processes only, not by thread or call chain"))
+    let why = match options.at_peak {
+        true => "of what was alive at the peak are not recorded",
+        false => "are recorded for whole processes only, not by thread or call chain",
+    };
+    line(out, &format!("  {what} {why}"))
 }
 
 /// Widths and shares of the table.

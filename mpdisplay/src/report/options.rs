@@ -3,6 +3,7 @@
 use super::number::Marks;
 use super::style::Styles;
 use crate::analysis::chains::Chains;
+use crate::analysis::curve::Clock;
 use crate::analysis::graph::GraphKind;
 use crate::analysis::half::Half;
 use crate::analysis::leaks::PathOptions;
@@ -40,6 +41,10 @@ pub struct Options {
     pub half: Half,
     /// Folders in which sources are looked for that are not where the debug information says.
     pub source_directories: Vec<PathBuf>,
+    /// All numbers are of what was alive at the heap's peak.
+    pub at_peak: bool,
+    /// What time is measured in.
+    pub clock: Clock,
     /// Where the report is drawn.
     pub page: Page,
     /// Whether it is drawn with bold and colour.
@@ -71,11 +76,47 @@ pub struct Tables {
     pub direct: bool,
     /// Allocation call graph.
     pub graph: bool,
+    /// Heap at its peak.
+    pub peak: bool,
+    /// Heap over time.
+    pub timeline: bool,
+    /// Lifetimes.
+    pub lifetime: bool,
+    /// Reallocation.
+    pub growth: bool,
+}
+
+impl Tables {
+    /// Those of them that there are of a half.
+    pub fn of(self, half: Half) -> Tables {
+        let freed = half.is_freed();
+        let Tables { leaks, bins, direct, graph, peak, timeline, lifetime, growth } = self;
+        Tables {
+            leaks: leaks && freed,
+            bins,
+            direct,
+            graph,
+            peak: peak && freed,
+            timeline: timeline && freed,
+            lifetime: lifetime && freed,
+            growth: growth && freed,
+        }
+    }
 }
 
 impl Default for Tables {
+    /// The paper's four.
     fn default() -> Self {
-        Tables { leaks: true, bins: true, direct: true, graph: true }
+        Tables {
+            leaks: true,
+            bins: true,
+            direct: true,
+            graph: true,
+            peak: false,
+            timeline: false,
+            lifetime: false,
+            growth: false,
+        }
     }
 }
 

@@ -18,8 +18,8 @@ use mprof_format::model::Profile;
 pub struct View<N = u64> {
     /// The chains.
     pub tree: Tree<N>,
-    /// The sizes; `None` where they are not known, because chains or threads are chosen: sizes are recorded for whole
-    /// processes only.
+    /// The sizes; `None` where they are not known, because chains, threads or the peak are chosen: sizes are
+    /// recorded for whole processes only.
     pub bins: Option<Bins<N>>,
     /// The types, where a garbage collector frees; `None` for the same reason.
     pub types: Option<Types<N>>,
@@ -50,6 +50,9 @@ impl View<Change> {
 
 impl<N: Shown> View<N> {
     fn of(mut tree: Tree<N>, bins: Option<Bins<N>>, types: Option<Types<N>>, options: &Options) -> Self {
+        if options.at_peak {
+            tree.retain_peak();
+        }
         let all = total(&tree);
         options.chains.apply(&mut tree);
         if options.by == By::Module {
@@ -74,6 +77,6 @@ fn total<N: Shown>(tree: &Tree<N>) -> Usage<N> {
 
 /// The profiles whose sizes and types are counted.
 fn whole_profiles<'p>(parts: &[Part<'p>], options: &Options) -> Option<Vec<&'p Profile>> {
-    let whole = parts.iter().all(Part::is_whole) && !options.chains.chooses();
+    let whole = parts.iter().all(Part::is_whole) && !options.chains.chooses() && !options.at_peak;
     whole.then(|| parts.iter().map(|part| part.profile).collect())
 }
