@@ -1,12 +1,15 @@
 //! What the command does: reads profiles, gives them names, shows them.
 
+mod exporting;
+
 use crate::analysis::half::Half;
 use crate::analysis::leaks::Leaks;
-use crate::cli::{Arguments, When};
+use crate::cli::Arguments;
+use crate::destination::Destination;
 use crate::error::Error;
+use crate::export::{Format, Measure};
 use crate::half_report::HalfReport;
 use crate::leak_check::{Excess, Settings};
-use crate::output::{self, Screen};
 use crate::report;
 use crate::report::options::{By, Options};
 use crate::states::States;
@@ -31,12 +34,13 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     if !arguments.several.diff.is_empty() && matches!(arguments.several.by(), By::Process | By::Thread) {
         return Err(Error::ApartAndCompared);
     }
+    exporting::check(arguments)?;
     let settings = arguments.leaks.settings();
     let suppressions = settings.read_suppressions()?;
     let (states, troubles) = States::read(arguments, complain)?;
-    let screen = screen(arguments);
-    let options = options(arguments, suppressions, &screen);
-    let halves = states.halves(&arguments.shown.halves())?;
+    let destination = Destination::of(arguments);
+    let options = options(arguments, suppressions, &destination);
+    let halves = exporting::halves(arguments, states.halves(&arguments.shown.halves())?);
     let half = halves.first().copied().unwrap_or_default();
     let further: Vec<_> = halves.iter().skip(1).map(|&half| (half, states.take(half))).collect();
     let states = states.leave(half);
@@ -45,11 +49,13 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     let leaks = Settings::leaks_in(&first.view, &first.options, states.baseline.as_deref());
     if let Some(format) = arguments.generation.format() {
         let shown = report::leaks::shown(&first.view, &leaks, &first.options);
-        screen.print(|out| generate::write(&leaks, &shown, format, out))?;
+        destination.put(|mut out| generate::write(&leaks, &shown, format, &mut out))?;
+    } else if arguments.export.format() != Format::Text {
+        exporting::export(&first, &leaks, arguments, &destination)?.iter().for_each(|note| complain(note));
     } else {
         let further: Vec<_> =
             further.iter().map(|(half, states)| report(*half, states)).collect::<Result<_, _>>()?;
-        write_all(&first, &leaks, &further, &screen)?;
+        write_all(&first, &leaks, &further, &destination)?;
     }
     settings.write_results(&states.profiles, &leaks)?;
     for trouble in &troubles {
@@ -68,24 +74,24 @@ fn write_all(
     first: &HalfReport<'_>,
     leaks: &Leaks<'_>,
     further: &[HalfReport<'_>],
-    screen: &Screen,
+    destination: &Destination<'_>,
 ) -> Result<(), Error> {
     let reports = std::iter::once(first).chain(further);
     let shown: Vec<_> = reports.filter(|report| report.no_source.is_none()).collect();
     if let ([], Some(no_source)) = (shown.as_slice(), &first.no_source) {
         return Err(no_source.error());
     }
-    screen.print(|out| {
+    destination.put(|mut out| {
         for (index, report) in shown.iter().enumerate() {
             if index > 0 {
                 write!(out, "\n\n")?;
             }
             if !further.is_empty() {
-                report::write_half(&report.options, out)?;
+                report::write_half(&report.options, &mut out)?;
             }
             match std::ptr::eq(*report, first) {
-                true => report.write(leaks, out)?,
-                false => report.write(&report.view.leaks(&report.options), out)?,
+                true => report.write(leaks, &mut out)?,
+                false => report.write(&report.view.leaks(&report.options), &mut out)?,
             }
         }
         Ok(())
@@ -97,23 +103,14 @@ fn complain(what: &dyn Display) {
     let _ = writeln!(io::stderr(), "mpdisplay: {what}");
 }
 
-fn screen(arguments: &Arguments) -> Screen {
-    let styles = match arguments.screen.color {
-        When::Auto => output::styles(),
-        When::Always => true,
-        When::Never => false,
-    };
-    Screen { styles, pager: !arguments.screen.no_pager, full_names: arguments.screen.full_names }
-}
-
-fn options(arguments: &Arguments, suppressions: Suppressions, screen: &Screen) -> Options {
+fn options(arguments: &Arguments, suppressions: Suppressions, destination: &Destination<'_>) -> Options {
     Options {
         tables: arguments.shown.tables(),
         paths: arguments.paths.paths(),
         detail: arguments.shown.detail(),
         graph: arguments.paths.graph(),
         marks: arguments.shown.marks(),
-        order: arguments.shown.order(),
+        order: arguments.shown.order().or(arguments.export.measure().map(Measure::order)),
         limit: arguments.shown.limit,
         chains: arguments.reading.chains(),
         suppressions,
@@ -123,7 +120,7 @@ fn options(arguments: &Arguments, suppressions: Suppressions, screen: &Screen) -
         at_peak: false,
         clock: arguments.shown.clock(),
         source_directories: arguments.naming.source_directories.clone(),
-        page: screen.page(),
-        styles: screen.styles(),
+        page: destination.page(),
+        styles: destination.styles(),
     }
 }

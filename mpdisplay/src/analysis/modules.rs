@@ -1,5 +1,6 @@
 //! Modules in place of functions: who calls whom among the program and its libraries.
 
+use super::code::Module;
 use super::functions::{ANONYMOUS, Function, FunctionKind, Functions};
 use super::number::Number;
 use super::text::base_name;
@@ -12,7 +13,7 @@ pub fn by_module<N: Number>(tree: Tree<N>) -> Tree<N> {
     let modules: Vec<u32> = tree
         .modules
         .iter()
-        .map(|path| {
+        .map(|Module { path, .. }| {
             let name = base_name(path).to_owned();
             let module = Function::new(FunctionKind::Module, name.clone(), Some(path.clone()), Some(name));
             functions.intern(module)
@@ -30,7 +31,14 @@ pub fn by_module<N: Number>(tree: Tree<N>) -> Tree<N> {
             Some(parent) if nodes[parent as usize].function == function => ids.push(parent),
             _ => {
                 ids.push(nodes.len() as u32);
-                nodes.push(Node { parent, function, site: Site::default(), ..*node });
+                nodes.push(Node {
+                    parent,
+                    function,
+                    site: Site::default(),
+                    code: None,
+                    inlined: false,
+                    ..*node
+                });
             }
         }
     }
@@ -39,7 +47,15 @@ pub fn by_module<N: Number>(tree: Tree<N>) -> Tree<N> {
     functions.tell_apart(&used);
     let mut counts = tree.counts;
     counts.iter_mut().for_each(|count| count.node = ids[count.node as usize]);
-    Tree { functions, files: tree.files, modules: tree.modules, nodes, counts, pasts: tree.pasts }
+    Tree {
+        functions,
+        files: tree.files,
+        modules: tree.modules,
+        places: tree.places,
+        nodes,
+        counts,
+        pasts: tree.pasts,
+    }
 }
 
 /// What stands for a function outside all modules.

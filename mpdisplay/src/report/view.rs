@@ -34,7 +34,8 @@ impl View {
     pub fn new(parts: &[Part<'_>], options: &Options) -> Self {
         let whole = whole_profiles(parts, options);
         let types = whole.clone().map(Types::new);
-        View::of(Tree::of(parts.iter().cloned()), whole.map(Bins::new), types, options)
+        let bins = whole.filter(|_| options.half.is_freed()).map(Bins::new);
+        View::of(Tree::of(parts.iter().cloned()), bins, types, options)
     }
 }
 
