@@ -9,7 +9,7 @@
 //! | [`hooks::loading`] | code that comes and goes |
 //! | [`lisp`], [`hooks::lisp`] | ECL, where it is in the process |
 //! | [`hooks::collector`] | libgc, where its objects are asked for |
-//! | [`redirect`], [`elf`] | loaded objects, and how to have their calls come to us |
+//! | [`library_calls`], [`elf`] | loaded objects, and how to have their calls come to us |
 //! | [`shim`] | the few instructions between a C symbol and a hook |
 //! | [`originals`], [`bootstrap`] | the functions behind us; memory until they are found |
 //! | [`startup`] | the order of things at the start |
@@ -21,17 +21,24 @@
 // `pub` says what the other modules use; nothing but the C symbols leaves the library.
 #![allow(unreachable_pub)]
 
+mod alternate_stack;
+mod api;
 mod bootstrap;
+mod dynamic_symbols;
 mod elf;
+mod file_name;
 mod hooks;
 mod identity;
+mod library_calls;
 mod lisp;
 mod options;
 mod originals;
+mod own_stack;
 mod profile;
 mod redirect;
 mod reference;
 mod shim;
+mod signals;
 mod startup;
 
 #[global_allocator]

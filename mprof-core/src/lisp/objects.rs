@@ -77,7 +77,10 @@ pub unsafe fn object(entry: Entry, kind: u8, bytes: usize) {
     let category = of.category.index();
     let count = |heap: &mut Heap| {
         // SAFETY: as the caller vouches.
-        let counted = unsafe { heap.count_collected(entry, category, 1, bytes as u64) };
+        let Ok(counted) = (unsafe { heap.count_collected(entry, category, 1, bytes as u64) }) else {
+            heap.lisp.owner = None;
+            return;
+        };
         let part = &mut heap.lisp;
         if of.has_body {
             (part.owner, part.owner_kind) = (counted.map(Counted::record), kind);
@@ -124,7 +127,9 @@ pub unsafe fn collected(entry: Entry, objects: u64, bytes: usize) {
     let all_bytes = objects * bytes as u64;
     let count = |heap: &mut Heap| {
         // SAFETY: as the caller vouches.
-        unsafe { heap.count_collected(entry, category, objects, all_bytes) };
+        if unsafe { heap.count_collected(entry, category, objects, all_bytes) }.is_err() {
+            return;
+        }
         let sizes = heap.lisp.sizes();
         (0..objects).for_each(|_| sizes.allocate(bytes));
     };
@@ -138,6 +143,17 @@ impl Part {
     /// Another thread has the heap now.
     pub fn begin_thread(&mut self) {
         self.owner = None;
+    }
+
+    /// Forgets all that was recorded, as the owner.
+    pub fn begin_anew(&mut self) {
+        self.owner = None;
+        if let Some(counts) = made(&self.counts) {
+            counts.clear();
+        }
+        if let Some(sizes) = made(&self.sizes) {
+            sizes.clear();
+        }
     }
 
     /// The owner's counts; without memory the common ones.
@@ -169,7 +185,7 @@ fn make<T: Zeroable>(place: &AtomicPtr<T>) -> Option<&'static T> {
 
 /// Objects and bytes of a type, of all threads.
 pub fn sum_of_kind(kind: usize) -> (u64, u64) {
-    let counts = heap::all().filter_map(|view| made(&view.lisp().counts));
+    let counts = heap::current().filter_map(|view| made(&view.lisp().counts));
     counts.chain(core::iter::once(&COMMON)).fold((0, 0), |(objects, bytes), counts| {
         let (more, more_bytes) = counts.get(kind);
         (objects + more, bytes + more_bytes)
@@ -178,11 +194,11 @@ pub fn sum_of_kind(kind: usize) -> (u64, u64) {
 
 /// Objects of one size (an index as for [`bins::sum`]) of a collector that knows no types, of all threads.
 pub fn sum_of_size(index: usize) -> Bin {
-    let all = heap::all().map(HeapView::lisp).filter_map(|part| made(&part.sizes));
+    let all = heap::current().map(HeapView::lisp).filter_map(|part| made(&part.sizes));
     bins::sum(index, all.chain(core::iter::once(&COMMON_SIZES)))
 }
 
-/// In a child after a fork: nothing that was counted before is this process's.
+/// Forgets what no heap counts: in a child after a fork, or when the recording begins anew.
 pub fn forget_all() {
     COMMON.clear();
     COMMON_SIZES.clear();

@@ -2,6 +2,8 @@
 
 pub mod allocation;
 pub mod collector;
+pub mod confinement;
+pub mod dispositions;
 pub mod ending;
 pub mod lisp;
 pub mod loading;
