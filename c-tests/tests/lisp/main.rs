@@ -2,7 +2,9 @@
 //!
 //! The numbers are those of ECL 21.2.1, as its compiler and its interpreter allocate; see docs/LISP.md.
 
+mod collector;
 mod ecl;
 mod facts;
+mod larger;
 mod names;
 mod numbers;
