@@ -104,20 +104,23 @@ fn complain(what: &dyn Display) {
 }
 
 fn options(arguments: &Arguments, suppressions: Suppressions, destination: &Destination<'_>) -> Options {
+    let measure = arguments.export.measure();
     Options {
         tables: arguments.shown.tables(),
         paths: arguments.paths.paths(),
         detail: arguments.shown.detail(),
         graph: arguments.paths.graph(),
         marks: arguments.shown.marks(),
-        order: arguments.shown.order().or(arguments.export.measure().map(Measure::order)),
+        order: arguments.shown.order().or(measure.map(Measure::order)),
         limit: arguments.shown.limit,
         chains: arguments.reading.chains(),
         suppressions,
         show: arguments.reading.show(),
         by: arguments.several.by(),
         half: Half::C,
-        at_peak: false,
+        // The page shows both, and massif's format the whole course.
+        at_peak: measure.is_some_and(Measure::is_peak)
+            && !matches!(arguments.export.format(), Format::Html | Format::Massif),
         clock: arguments.shown.clock(),
         source_directories: arguments.naming.source_directories.clone(),
         page: destination.page(),

@@ -55,7 +55,8 @@ impl<'p> HalfReport<'p> {
     /// # Errors
     /// When a process or a thread that was asked for is not there.
     pub(crate) fn new(states: &'p States, arguments: &Arguments, options: Options) -> Result<Self, Error> {
-        let options = Options { tables: options.tables.of(options.half), ..options };
+        let (tables, at_peak) = (options.tables.of(options.half), options.at_peak && options.half.is_freed());
+        let options = Options { tables, at_peak, ..options };
         let parts = select::parts(&states.profiles, &arguments.several.pid, &arguments.several.tid)?;
         let view = View::new(&parts, &options);
         let sources = arguments.shown.sources();

@@ -13,7 +13,8 @@ fn collected(run: &Outcome, function: &str) -> (u64, u64) {
         while let Some(id) = context {
             let here = profile.contexts[id as usize];
             let frames = names.sites.get(&here.frame).map_or(&[][..], |site| &site.frames);
-            if frames.iter().any(|frame| names.functions[frame.function as usize].name == function.as_bytes()) {
+            if frames.iter().any(|frame| names.functions[frame.function as usize].name == function.as_bytes())
+            {
                 return true;
             }
             context = here.parent;
@@ -45,7 +46,8 @@ fn w3m() {
     let Some(w3m) = Program::installed("/usr/bin/w3m") else { return };
     let rows: String = (0..200).map(|row| format!("<tr><td>{row}<td><a href=x{row}>x</a></tr>")).collect();
     let page = format!("<html><title>t</title><table>{rows}</table></html>");
-    let w3m = w3m.file("page.html", &page).args(&["-dump", "page.html"]).env("HOME", ".").env("MPROF_GC", "1");
+    let w3m =
+        w3m.file("page.html", &page).args(&["-dump", "page.html"]).env("HOME", ".").env("MPROF_GC", "1");
     w3m.varies().check(|run| {
         let total = |run: &Outcome| {
             let profile = Half::Collected.take(&run.facts().profile).into_owned();

@@ -60,6 +60,10 @@ pub(super) fn csv_rows(arguments: &Arguments) -> Result<CsvRows, Error> {
 /// The halves that are written, of those that there are: such a form holds one. Where none was asked for it is what a
 /// collector's heap has, for which the program was written; which, is said.
 pub(super) fn halves(arguments: &Arguments, halves: Vec<Half>) -> Vec<Half> {
+    if arguments.export.format() == Format::Massif && halves.first() == Some(&Half::C) {
+        // It is about what is kept, which only this half has.
+        return vec![Half::C];
+    }
     match halves.last() {
         Some(&last) if arguments.export.format() != Format::Text && halves.len() > 1 => {
             complain(&format_args!(
@@ -85,6 +89,9 @@ pub(super) fn export(
     let HalfReport { parts, view, options, .. } = report;
     let measure = arguments.export.measure().unwrap_or_default();
     let csv_rows = csv_rows(arguments)?;
+    if arguments.export.format() == Format::Massif && parts.len() != 1 {
+        return Err(Error::Usage("massif's format holds one process: choose it with --pid"));
+    }
     let source = Source { parts, view, leaks, options, measure, csv_rows };
     let mut notes = Vec::new();
     destination.put(|out| {
