@@ -113,11 +113,11 @@ impl<'a> Trial<'a> {
         if self.program.repeatable {
             let again = verified.report(&c);
             assert_eq!(report.tables(), again.tables(), "{}: reports of two runs", self.name());
-            if self.program.lisp {
-                let [one, two] =
-                    [profiled, verified].map(|run| run.report(&["--verbose", "--lisp", "--full-names"]));
-                assert_eq!(one.tables(), two.tables(), "{}: Lisp's tables of two runs", self.name());
-            }
+        }
+        if self.program.lisp {
+            let [one, two] =
+                [profiled, verified].map(|run| run.report(&["--verbose", "--lisp", "--full-names"]));
+            assert_eq!(one.tables(), two.tables(), "{}: Lisp's tables of two runs", self.name());
         }
     }
 

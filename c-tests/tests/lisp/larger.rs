@@ -1,5 +1,6 @@
 //! `lisp/larger.lisp`: a program of many parts, with threads and a collector that runs. `Program::check` sees that it
-//! prints what it prints without the profiler, and that two runs have the same tables.
+//! prints what it prints without the profiler, and that two runs have the same tables of Lisp's objects. (What the C
+//! library allocates for threads depends on how they come and go.)
 
 use crate::ecl::{compiled, interpreted};
 use crate::facts::{LispFacts, by_category};
@@ -22,7 +23,7 @@ written and read: T
 #[test]
 fn a_larger_program_compiled() {
     let Some(program) = compiled("larger.lisp") else { return };
-    program.check(|run| {
+    program.varies().check(|run| {
         assert!(run.output.stdout.ends_with(PRINTS), "{}", run.output.stdout);
         // Threads of 1000 to 4000 rounds: a list of 50, and every hundredth time a cons.
         assert_eq!(LispFacts::of(run).through("garbage"), by_category(&[('c', 500_100, 8_001_600)]));
@@ -32,5 +33,5 @@ fn a_larger_program_compiled() {
 #[test]
 fn a_larger_program_interpreted() {
     let Some(program) = interpreted("larger.lisp") else { return };
-    program.check(|run| assert!(run.output.stdout.ends_with(PRINTS), "{}", run.output.stdout));
+    program.varies().check(|run| assert!(run.output.stdout.ends_with(PRINTS), "{}", run.output.stdout));
 }
