@@ -14,6 +14,7 @@
 //! | [`originals`], [`bootstrap`] | the functions behind us; memory until they are found |
 //! | [`startup`] | the order of things at the start |
 //! | [`options`], [`identity`] | what was asked for; who we are |
+//! | [`leak_check`], [`viewer`], [`addresses`] | what leaks bring about at the end; mpdisplay as a child; the table without it |
 //! | [`profile`] | writing the file |
 //! | [`reference`] | the `backtrace` crate as a second opinion on call chains |
 //!
@@ -21,6 +22,7 @@
 // `pub` says what the other modules use; nothing but the C symbols leaves the library.
 #![allow(unreachable_pub)]
 
+mod addresses;
 mod alternate_stack;
 mod api;
 mod bootstrap;
@@ -29,6 +31,7 @@ mod elf;
 mod file_name;
 mod hooks;
 mod identity;
+mod leak_check;
 mod library_calls;
 mod lisp;
 mod options;
@@ -40,6 +43,7 @@ mod reference;
 mod shim;
 mod signals;
 mod startup;
+mod viewer;
 
 #[global_allocator]
 static ARENA: mprof_core::arena::Arena = mprof_core::arena::Arena;

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use mprof_core::dump::{self, Facts, Rest};
 use mprof_core::note::{self, Printable, Text};
-use mprof_core::{process, recording, reference, sys};
+use mprof_core::{child, process, recording, reference, sys};
 use mprof_format::kinds::Reason;
 use mprof_format::write::Sink;
 
@@ -32,17 +32,23 @@ const PATIENCE: u32 = 100_000;
 static EXCUSED: AtomicBool = AtomicBool::new(false);
 
 /// Writes the profile of this process, for this reason. Says so in one line if that cannot be done.
-pub fn write(reason: Reason, signal: u32) {
+///
+/// Returns whether it is written now.
+pub fn write(reason: Reason, signal: u32) -> bool {
+    let mut written = false;
     if is_ours_to_write() && !recording::is_stopped() {
-        alone(&mut || write_alone(reason, signal));
+        alone(&mut || written = write_alone(reason, signal));
     }
+    written
 }
 
 /// Writes what was recorded so far, and records nothing from then on.
 pub fn stop() {
     if is_ours_to_write() && !recording::is_stopped() {
         recording::stop();
-        alone(&mut || write_alone(Reason::Stop, 0));
+        alone(&mut || {
+            write_alone(Reason::Stop, 0);
+        });
     }
 }
 
@@ -63,7 +69,7 @@ pub fn begin_anew(rename: &mut dyn FnMut()) {
 }
 
 /// Whether this process has something to write, and is to write it.
-fn is_ours_to_write() -> bool {
+pub fn is_ours_to_write() -> bool {
     if process::id() != sys::process_id() {
         // A vfork child borrows its parent's memory; a fork child that has done nothing has nothing to write.
         return false;
@@ -106,8 +112,8 @@ fn alone(work: &mut dyn FnMut()) {
     });
 }
 
-/// Writes the profile, within [`alone`].
-fn write_alone(reason: Reason, signal: u32) {
+/// Writes the profile, within [`alone`]; says whether that was done.
+fn write_alone(reason: Reason, signal: u32) -> bool {
     let mut name = Text::<PATH>::new();
     file_name::push(&mut name);
     let mut temporary = name.clone();
@@ -123,6 +129,7 @@ fn write_alone(reason: Reason, signal: u32) {
     if compared != 0 {
         note::say(format_args!("verify: {compared} chains compared, {different} differ"));
     }
+    outcome.is_ok()
 }
 
 /// Writes the file under a name of its own and then gives it the final one, so that no one sees half a file and
@@ -132,7 +139,7 @@ fn write_file(name: &CStr, temporary: &CStr, reason: Reason, signal: u32) -> Res
     if outcome == Err(sys::EMFILE) {
         // The program has used up its descriptors, and none of them is ours to close. A child with a table of
         // its own can.
-        sys::with_own_descriptors(&mut || {
+        child::with_own_descriptors(&mut || {
             sys::close(0);
             outcome = create_and_fill(temporary, reason, signal);
         });
@@ -187,7 +194,7 @@ impl Sink for File {
 }
 
 /// What an error number means, for those that writing a file can end with.
-fn reason_text(error: sys::Errno) -> impl core::fmt::Display {
+pub fn reason_text(error: sys::Errno) -> impl core::fmt::Display {
     let text = match error.0 {
         _ if error == sys::FORBIDDEN => "a system call filter of the program's forbids it",
         libc::ENOENT => "the folder does not exist (any more)",
