@@ -49,6 +49,8 @@ pub struct Program {
     pub(crate) whole: bool,
     /// There are Lisp objects in the profile.
     pub(crate) lisp: bool,
+    /// Two runs allocate the same of them.
+    pub(crate) lisp_repeatable: bool,
     pub(crate) counted: Counted,
 }
 
@@ -136,6 +138,7 @@ impl Program {
             repeatable: true,
             whole: true,
             lisp: false,
+            lisp_repeatable: false,
             counted: Counted::Bytes,
         }
     }
@@ -292,7 +295,13 @@ impl Program {
 
     /// Its profile has Lisp objects besides, of which two runs allocate the same.
     pub fn lisp(mut self) -> Self {
-        self.lisp = true;
+        (self.lisp, self.lisp_repeatable) = (true, true);
+        self
+    }
+
+    /// Two runs may allocate different Lisp objects: the Lisp system's own caches go by addresses.
+    pub fn lisp_varies(mut self) -> Self {
+        self.lisp_repeatable = false;
         self
     }
 

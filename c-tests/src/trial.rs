@@ -114,7 +114,7 @@ impl<'a> Trial<'a> {
             let again = verified.report(&c);
             assert_eq!(report.tables(), again.tables(), "{}: reports of two runs", self.name());
         }
-        if self.program.lisp {
+        if self.program.lisp_repeatable {
             let [one, two] =
                 [profiled, verified].map(|run| run.report(&["--verbose", "--lisp", "--full-names"]));
             assert_eq!(one.tables(), two.tables(), "{}: Lisp's tables of two runs", self.name());

@@ -30,8 +30,13 @@ fn a_larger_program_compiled() {
     });
 }
 
+/// Macros are expanded as it runs, for which ECL looks types up in caches that go by addresses and are emptied by the
+/// collector.
 #[test]
 fn a_larger_program_interpreted() {
     let Some(program) = interpreted("larger.lisp") else { return };
-    program.varies().check(|run| assert!(run.output.stdout.ends_with(PRINTS), "{}", run.output.stdout));
+    program
+        .varies()
+        .lisp_varies()
+        .check(|run| assert!(run.output.stdout.ends_with(PRINTS), "{}", run.output.stdout));
 }
