@@ -33,4 +33,4 @@ pub use outcome::Outcome;
 pub use process::{Output, Status, peak_memory, with_default_signals};
 pub use program::Program;
 pub use tables::{Edges, Entry, Tables};
-pub use tools::{Tools, bare_only};
+pub use tools::{Tools, bare_only, skipped};

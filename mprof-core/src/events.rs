@@ -163,7 +163,7 @@ unsafe fn record_without_chain(block: *mut u8, request: Request) -> *mut u8 {
 }
 
 /// What an event may use.
-enum Situation {
+pub(crate) enum Situation {
     /// The thread's heap, which nothing else uses now. Its mark is to be put back as it was.
     Ready(&'static Mark, *mut Heap),
     /// Nothing: the call comes from within the real allocator, which counts as one with the call that it serves.
@@ -174,7 +174,7 @@ enum Situation {
 
 /// Finds out what an event of a thread that is not simply in the program may use.
 #[cold]
-fn situation(entry: Entry) -> Situation {
+pub(crate) fn situation(entry: Entry) -> Situation {
     let thread = Thread::current();
     if thread.is_ending() && !process::is_untold_child() {
         return Situation::NoHeap;

@@ -29,6 +29,7 @@ pub mod heap;
 pub mod kept;
 pub mod ledger;
 pub mod lifetimes;
+pub mod lisp;
 pub mod location;
 pub mod maps;
 pub mod mark;
