@@ -32,14 +32,14 @@ pub struct Facts<'a, Arguments> {
 }
 
 /// How long to wait for threads to leave their heaps, microseconds.
-const PATIENCE: u32 = 2_000_000;
+const PATIENCE: u32 = 100_000;
 
 /// Other threads' heaps at rest. Threads go on when it is dropped.
 #[derive(Debug)]
 pub struct Rest(());
 
 impl Rest {
-    /// Asks all threads to stay out of their heaps, and waits until they are (2 s at most: a thread that was
+    /// Asks all threads to stay out of their heaps, and waits until they are (100 ms at most: a thread that was
     /// stopped within a hook is not waited for; its counts may then be off by its one event).
     pub fn ask() -> Rest {
         let own = Thread::current().attached().map(|(_, heap)| heap.cast_const());
