@@ -8,7 +8,8 @@ fn every_test_that_is_named_exists() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/RELIABILITY.md");
     let text = fs::read_to_string(document).expect("the document");
-    let names = text.split('`').skip(1).step_by(2).filter(|name| name.contains("::") && *name != "module::test");
+    let names =
+        text.split('`').skip(1).step_by(2).filter(|name| name.contains("::") && *name != "module::test");
     let mut count = 0;
     for name in names {
         let (module, test) = name.split_once("::").expect("filtered");
