@@ -87,6 +87,7 @@ impl Heap {
                 self.chain.clear();
                 self.memo.clear();
                 self.rules.clear();
+                self.workspace.clear();
             }
         }
     }

@@ -335,6 +335,7 @@ impl Heap {
         self.chain.clear();
         self.memo.clear();
         self.rules.clear();
+        self.workspace.clear();
         self.tree.recover();
     }
 
