@@ -1,6 +1,7 @@
 //! The profile, from the heaps to the file's bytes. Allocates nothing.
 
 mod history;
+mod straight;
 
 use core::sync::atomic::Ordering;
 
