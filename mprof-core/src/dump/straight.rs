@@ -31,27 +31,58 @@ impl<'a> Straight<'a> {
         Straight { from: start, rest: points, tolerance }
     }
 
-    /// Whether all points before the last of these may be left out.
-    fn is_straight(&self, points: &[Point]) -> bool {
-        let Some((to, between)) = points.split_last() else { return true };
-        let from = &self.from;
-        let tolerance = &self.tolerance;
-        let height = from.live_bytes.max(to.live_bytes).saturating_add(tolerance.most_bytes);
-        let passed = |point: &Point| i128::from(point.passed()) - i128::from(from.passed());
-        let length = passed(to).max(1);
-        let is_near = |point: &Point, number: fn(&Point) -> u64| {
-            let rise = i128::from(number(to)) - i128::from(number(from));
-            let on_line = i128::from(number(from)) + rise.saturating_mul(passed(point)) / length;
-            on_line.abs_diff(number(point).into()) <= number(tolerance).into()
-        };
-        points.iter().all(|point| point.most_bytes <= height)
-            && between.iter().all(|point| {
-                is_near(point, |point| point.time)
-                    && is_near(point, |point| point.live_bytes)
-                    && is_near(point, |point| point.live_objects)
-                    && is_near(point, |point| point.bytes)
-                    && is_near(point, |point| point.objects)
-            })
+    /// How many of the rest the next point kept stands for, itself included.
+    fn reach(&self) -> usize {
+        let mut cones = NUMBERS.map(|number| Cone::new(number(&self.from), number(&self.tolerance)));
+        let mut highest = 0;
+        for (count, point) in self.rest.iter().take(LONGEST).enumerate() {
+            let passed = point.passed().saturating_sub(self.from.passed()).max(1) as f64;
+            let height = self.from.live_bytes.max(point.live_bytes).saturating_add(self.tolerance.most_bytes);
+            highest = highest.max(point.most_bytes);
+            let mut is_straight = highest <= height;
+            for (cone, number) in cones.iter_mut().zip(NUMBERS) {
+                is_straight &= cone.narrow(number(point), passed);
+            }
+            if count > 0 && !is_straight {
+                return count;
+            }
+        }
+        self.rest.len().min(LONGEST)
+    }
+}
+
+/// The numbers of a point, but for the most bytes.
+const NUMBERS: [fn(&Point) -> u64; 5] = [
+    |point| point.time,
+    |point| point.live_bytes,
+    |point| point.live_objects,
+    |point| point.bytes,
+    |point| point.objects,
+];
+
+/// The straight lines from a point that pass all later ones within the tolerance, by their slopes. (What a floating point
+/// number rounds away is far less than the tolerance.)
+#[derive(Debug, Clone, Copy)]
+struct Cone {
+    from: u64,
+    tolerance: f64,
+    lowest: f64,
+    highest: f64,
+}
+
+impl Cone {
+    fn new(from: u64, tolerance: u64) -> Cone {
+        Cone { from, tolerance: tolerance as f64, lowest: f64::NEG_INFINITY, highest: f64::INFINITY }
+    }
+
+    /// Keeps those lines that pass by this number after so many bytes; returns whether the one right through it was one.
+    fn narrow(&mut self, number: u64, passed: f64) -> bool {
+        let rise = number.wrapping_sub(self.from) as i64 as f64;
+        let slope = rise / passed;
+        let was_in = (self.lowest..=self.highest).contains(&slope);
+        self.lowest = self.lowest.max((rise - self.tolerance) / passed);
+        self.highest = self.highest.min((rise + self.tolerance) / passed);
+        was_in
     }
 }
 
@@ -59,10 +90,7 @@ impl Iterator for Straight<'_> {
     type Item = Point;
 
     fn next(&mut self) -> Option<Point> {
-        let longest = self.rest.len().min(LONGEST);
-        let count =
-            (2..=longest).find(|&count| !self.is_straight(&self.rest[..count])).unwrap_or(longest + 1) - 1;
-        let (these, rest) = self.rest.split_at(count);
+        let (these, rest) = self.rest.split_at(self.reach());
         let last = *these.last()?;
         let most_bytes = these.iter().map(|point| point.most_bytes).max()?;
         // Where the curve falls the point before has the most.

@@ -87,7 +87,6 @@ impl Heap {
                 self.chain.clear();
                 self.memo.clear();
                 self.rules.clear();
-                self.workspace.clear();
             }
         }
     }

@@ -335,7 +335,6 @@ impl Heap {
         self.chain.clear();
         self.memo.clear();
         self.rules.clear();
-        self.workspace.clear();
         self.tree.recover();
     }
 

@@ -28,12 +28,8 @@ impl UnwindContextStorage<usize> for FixedStorage {
 /// A row of an unwind table.
 pub type Row = UnwindTableRow<usize, FixedStorage>;
 
-/// What reading the tables needs: some kilobytes, kept off the stack.
-pub struct Workspace {
-    /// gimli's working memory.
-    context: Option<UnwindContext<usize, FixedStorage>>,
-    ways: Ways,
-}
+/// gimli's working memory: some kilobytes, kept off the stack.
+pub struct Workspace(Option<UnwindContext<usize, FixedStorage>>);
 
 // SAFETY: `start` overwrites the workspace before anything reads it.
 unsafe impl Zeroable for Workspace {}
@@ -45,12 +41,7 @@ impl Workspace {
     /// `at` points to memory for a workspace, and nothing else uses it.
     pub unsafe fn start(at: *mut Workspace) {
         // SAFETY: the caller gives the memory; nothing is dropped, for there was no value.
-        unsafe { at.write(Workspace { context: Some(UnwindContext::new_in()), ways: Ways::NONE }) };
-    }
-
-    /// Forgets what it knows of the code, as when other code may have been loaded.
-    pub fn clear(&mut self) {
-        self.ways = Ways::NONE;
+        unsafe { at.write(Workspace(Some(UnwindContext::new_in()))) };
     }
 }
 
@@ -133,12 +124,12 @@ fn full_row<'a>(
     entry: &FrameDescriptionEntry<Bytes>,
     address: usize,
 ) -> Option<&'a Row> {
-    let context = workspace.context.get_or_insert_with(UnwindContext::new_in);
+    let context = workspace.0.get_or_insert_with(UnwindContext::new_in);
     entry.unwind_info_for_address(&tables.frames, &tables.bases, context, address as u64).ok()
 }
 
 /// The key of a location in the tree, and its unwind rule.
-pub fn derive(workspace: &mut Workspace, location: Location) -> (FrameKey, Rule) {
+pub(super) fn derive(workspace: &mut Workspace, ways: &mut Ways, location: Location) -> (FrameKey, Rule) {
     let address = location.lookup_address();
     let object = modules::find(address);
     let space = object.map_or(SPACE_ANONYMOUS, |object| object.space);
@@ -146,7 +137,7 @@ pub fn derive(workspace: &mut Workspace, location: Location) -> (FrameKey, Rule)
     let entry = object.and_then(|object| unsafe { entry_in(&object, address) });
     let rule = entry.and_then(|(tables, entry)| {
         let program = Program::of(&entry, tables.section);
-        let quick = program.and_then(|program| workspace.ways.rule(&program, address as u64));
+        let quick = program.and_then(|program| ways.rule(&program, address as u64));
         quick.or_else(|| {
             let row = full_row(workspace, &tables, &entry, address)?;
             Some(rule_of(row, &tables.frames, &entry))
@@ -274,13 +265,20 @@ fn register_plus_offset(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arena::new_zeroed;
+
+    fn ways() -> &'static mut Ways {
+        let ways: &mut Ways = new_zeroed().unwrap();
+        ways.clear();
+        ways
+    }
 
     #[test]
     fn a_function_of_ours_has_a_rule_and_a_start() {
         let function = function_start as *const () as usize;
         let location = Location::returning_to(function + 1);
-        let mut workspace = alloc::boxed::Box::new(Workspace { context: None, ways: Ways::NONE });
-        let (key, rule) = derive(&mut workspace, location);
+        let mut workspace = alloc::boxed::Box::new(Workspace(None));
+        let (key, rule) = derive(&mut workspace, ways(), location);
         assert!(key.is_at(location));
         // On entry nothing is pushed but the return address (System V ABI, section 3.2.2).
         assert_eq!(rule, Rule::StackPointer { cfa: 8, bp: None });
@@ -294,7 +292,7 @@ mod tests {
             fn malloc();
         }
         let mut context = UnwindContext::<usize, FixedStorage>::new_in();
-        let mut ways = Ways::NONE;
+        let ways = ways();
         let (mut rows_seen, mut left) = (0u32, 0u32);
         for address in [derive as *const () as usize, malloc as *const () as usize] {
             let object = modules::find(address).unwrap();
@@ -326,9 +324,9 @@ mod tests {
 
     #[test]
     fn the_stack_has_no_rule() {
-        let mut workspace = alloc::boxed::Box::new(Workspace { context: None, ways: Ways::NONE });
+        let mut workspace = alloc::boxed::Box::new(Workspace(None));
         let local = 0u64;
-        let (key, rule) = derive(&mut workspace, Location::returning_to(&raw const local as usize));
+        let (key, rule) = derive(&mut workspace, ways(), Location::returning_to(&raw const local as usize));
         assert_eq!(rule, Rule::None);
         assert_eq!(key.space(), SPACE_ANONYMOUS);
     }

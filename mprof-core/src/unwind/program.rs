@@ -25,6 +25,7 @@ struct Row {
 
 /// Where a register is saved: at an offset from the CFA, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C, u8)]
 enum Saved {
     No,
     At(i64),
@@ -138,49 +139,51 @@ struct Progress {
     depth: usize,
 }
 
-/// Ways through long programs, by the addresses of these.
+/// Ways through long programs.
 #[derive(Debug)]
-pub(super) struct Ways([Option<Progress>; Ways::KEPT]);
+pub(super) struct Ways {
+    /// By the programs' addresses.
+    kept: [Option<Progress>; KEPT],
+    /// The way being followed: here, for a thread's stack may be small.
+    now: Progress,
+}
+
+const KEPT: usize = 16;
+/// Programs of which so many bytes were followed are long.
+const LONG: usize = 48;
 
 impl Ways {
-    const KEPT: usize = 16;
-    /// Programs of which so many bytes were followed are long.
-    const LONG: usize = 48;
-
-    /// No ways.
-    pub(super) const NONE: Ways = Ways([None; Ways::KEPT]);
+    /// Forgets all ways; also makes all-zero ones ready for use.
+    pub(super) fn clear(&mut self) {
+        self.kept.iter_mut().for_each(|way| *way = None);
+    }
 
     /// The rule for an address that the program covers. `None` where the full row is needed.
     pub(super) fn rule(&mut self, program: &Program, address: u64) -> Option<Rule> {
         let own = program.own.as_ptr() as usize;
-        let kept = &mut self.0[(own ^ own >> 8) % Ways::KEPT];
-        let mut progress = match *kept {
-            Some(kept) if kept.program == own && kept.address <= address => kept,
-            _ => Progress::begin(program)?,
-        };
-        progress.follow(program, program.own, address)?;
-        if progress.followed >= Ways::LONG {
-            *kept = Some(progress);
+        let kept = &mut self.kept[(own ^ own >> 8) % KEPT];
+        match kept {
+            Some(kept) if kept.program == own && kept.address <= address => self.now = *kept,
+            _ => self.now.begin(program)?,
         }
-        progress.row.rule()
+        self.now.follow(program, program.own, address)?;
+        if self.now.followed >= LONG {
+            *kept = Some(self.now);
+        }
+        self.now.row.rule()
     }
 }
 
 impl Progress {
-    fn begin(program: &Program) -> Option<Progress> {
-        let mut progress = Progress {
-            program: program.own.as_ptr() as usize,
-            followed: 0,
-            address: program.start,
-            row: NOTHING,
-            initial: NOTHING,
-            remembered: [NOTHING; REMEMBERED],
-            depth: 0,
-        };
-        progress.follow(program, program.common, u64::MAX)?;
-        progress.initial = progress.row;
-        (progress.followed, progress.address) = (0, program.start);
-        Some(progress)
+    /// Goes to the beginning of the program.
+    fn begin(&mut self, program: &Program) -> Option<()> {
+        self.program = program.own.as_ptr() as usize;
+        (self.followed, self.depth) = (0, 0);
+        (self.row, self.initial) = (NOTHING, NOTHING);
+        self.follow(program, program.common, u64::MAX)?;
+        self.initial = self.row;
+        (self.followed, self.address) = (0, program.start);
+        Some(())
     }
 
     /// Follows instructions up to what holds at `address`. `None` where one says more than a [`Row`] holds.
@@ -277,7 +280,8 @@ impl Progress {
     }
 }
 
-// SAFETY: `Workspace::start` overwrites it before anything reads it.
+// SAFETY: `clear` overwrites the ways that are kept before anything reads them; the rest is integers, and enumerations
+// without data of which zero is the first.
 unsafe impl Zeroable for Ways {}
 
 /// Reads instructions.
@@ -354,6 +358,13 @@ const DW_CFA_GNU_ARGS_SIZE: u64 = 0x2e;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arena::new_zeroed;
+
+    fn ways() -> &'static mut Ways {
+        let ways: &mut Ways = new_zeroed().unwrap();
+        ways.clear();
+        ways
+    }
 
     #[test]
     fn numbers_of_variable_length() {
@@ -387,7 +398,7 @@ mod tests {
             cfa: if address < 1002 { 8 } else { 15 + (address as i32 - 1000) / 2 },
             bp: None,
         };
-        let mut ways = Ways::NONE;
+        let ways = ways();
         for address in (1000..1200).chain((1000..1200).rev()).chain([1150, 1010, 1151]) {
             assert_eq!(ways.rule(&program, address), Some(expected(address)), "{address}");
         }
@@ -398,7 +409,7 @@ mod tests {
         for own in [&[0x0e][..], &[0x04, 1, 2], &[0x0b], &[0x0a, 0x0a, 0x0a, 0x0a, 0x0a], &[0x3f], &[0x01]] {
             let own: &'static [u8] = alloc::vec::Vec::from(own).leak();
             let program = Program { common: &[], own, start: 0, code_alignment: 1, data_alignment: -8 };
-            let mut ways = Ways::NONE;
+            let ways = ways();
             assert_eq!(ways.rule(&program, 100), None, "{own:?}");
         }
     }
