@@ -76,6 +76,7 @@ if (graph) {
     'objects': index => -value(index, 4),
     'name': index => names[index],
   };
+  if (graph.classList.contains('unkept')) delete orders['bytes kept'];
   const order = make('select', { ariaLabel: 'Order of the entries' }, ...Object.keys(orders).map(name => make('option', {}, name)));
   order.addEventListener('change', () => {
     const key = orders[order.value];
