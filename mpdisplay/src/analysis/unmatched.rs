@@ -140,7 +140,7 @@ mod tests {
     fn names_that_hold_the_text_come_first() {
         let names = ["make_widget", "make_red_widget", "main", "WIDGETS", "free_all", ""];
         assert_eq!(nearest("*widget*", names.into_iter()), ["WIDGETS", "make_widget", "make_red_widget"]);
-        assert_eq!(nearest("make_wigdet", names.into_iter()), ["make_widget", "make_red_widget", "main"]);
+        assert_eq!(nearest("make_wigdet", names.into_iter()), ["make_widget", "make_red_widget"]);
         assert!(nearest("zzz", names.into_iter()).is_empty());
     }
 

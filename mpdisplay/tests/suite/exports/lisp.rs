@@ -133,7 +133,7 @@ fn the_page_has_types_and_their_letters() {
     for absent in ["bytes kept", "Kept to the end", "id=\"leaks\"", "#peak", "Lifetimes", "<!--@"] {
         assert!(!content.contains(absent), "{absent}: {content}");
     }
-    assert!(content.contains("\"measures\":[{\"title\":\"Bytes allocated\",\"unit\":\"bytes\"}\n,{\"title\":\"Objects allocated\",\"unit\":\"objects\"}\n]"), "{content}");
+    assert!(content.contains("\"measures\":[\n{\"title\":\"Bytes allocated\",\"unit\":\"bytes\"}\n,{\"title\":\"Objects allocated\",\"unit\":\"objects\"}\n]"), "{content}");
 }
 
 #[test]
