@@ -9,7 +9,8 @@ fn a_lisp_programs_profile_taken_away() {
     program.varies().check(|run| {
         let csv = run.report(&["--lisp", "--format", "csv", "--tables", "direct"]);
         let pushes = csv.text().lines().find(|line| line.starts_with("pushes,"));
-        let pushes = pushes.and_then(|line| line.split_once(",COMMON-LISP-USER,,")).map(|(_, numbers)| numbers);
+        let pushes =
+            pushes.and_then(|line| line.split_once(",COMMON-LISP-USER,,")).map(|(_, numbers)| numbers);
         assert_eq!(pushes, Some("1000,16000,1000,16000,0,0,16000,0,0,0,0,0,0,0"), "{}", csv.text());
 
         let bins = run.report(&["--lisp", "--format", "csv", "--tables", "bins"]);
