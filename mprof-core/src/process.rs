@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use crate::{heap, ledger, mark, records, sys, threads, tree};
+use crate::{heap, ledger, mark, reach, records, sys, threads, tree};
 
 /// Options that the engine looks at. They are set before the first thread has a heap, or soon after.
 #[derive(Debug)]
@@ -137,6 +137,7 @@ pub fn become_child() {
     tree::forget_all();
     ledger::forget_all();
     threads::forget_all();
+    reach::forget();
     REENTRANT.store(0, Ordering::Relaxed);
     UNRECORDED.store(0, Ordering::Relaxed);
     crate::thread::Thread::forget();

@@ -389,6 +389,7 @@ impl Chunk {
         let mut tally = tally(record, remote);
         let context = self.contexts[index].load(Ordering::Relaxed);
         (tally.node, tally.category) = (context >> 4, context & 0xf);
+        tally.number = self.first.load(Ordering::Relaxed) + index as u32;
         let is_aside = mark.is_some_and(|mark| record.allocs.get() >> MARK_SHIFT == u64::from(mark));
         let (objects, bytes) = match existing(&self.kept, index).filter(|_| is_aside) {
             Some(kept) => (kept.objects.get(), kept.bytes.get()),
@@ -422,6 +423,8 @@ pub fn is_peak_lost() -> bool {
 /// What a record held when it was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
+    /// The record's number.
+    pub number: u32,
     /// Context: index of the node in its owner's tree.
     pub node: u32,
     /// Category, as `mprof_format::kinds::Category::index` has it.
@@ -464,7 +467,8 @@ pub fn unknown_tallies(peak: &ledger::Peak) -> impl Iterator<Item = Tally> {
         } else {
             (tally.allocs.saturating_sub(tally.frees), tally.bytes.saturating_sub(tally.freed_bytes))
         };
-        Tally { category: category as u32, peak_objects, peak_bytes, ..tally }
+        let number = COMMON_FIRST.load(Ordering::Relaxed) + (UNKNOWN + category) as u32;
+        Tally { number, category: category as u32, peak_objects, peak_bytes, ..tally }
     })
 }
 
@@ -561,6 +565,11 @@ pub fn forget_all() {
     if let Some(number) = issue_chunk() {
         COMMON_FIRST.store(number << CHUNK_BITS, Ordering::Relaxed);
     }
+}
+
+/// All record numbers issued so far are below this.
+pub fn limit() -> u32 {
+    ISSUED.load(Ordering::Acquire) << CHUNK_BITS
 }
 
 /// All chunks there are, in the order of their making.

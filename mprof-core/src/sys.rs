@@ -5,6 +5,8 @@
 
 use core::arch::asm;
 
+use crate::own_memory;
+
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 compile_error!("mprof's monitor is written for x86-64 Linux");
 
@@ -12,6 +14,8 @@ compile_error!("mprof's monitor is written for x86-64 Linux");
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Errno(pub i32);
 
+/// No such process or thread.
+pub const ESRCH: Errno = Errno(3);
 /// No such file or directory.
 pub const ENOENT: Errno = Errno(2);
 /// Too many open files.
@@ -51,7 +55,7 @@ const NR_GETCWD: usize = 79;
 /// # Safety
 /// The arguments must be what system call `number` takes, and every pointer among them valid for what it does.
 #[inline(always)]
-unsafe fn syscall(number: usize, args: [usize; 6]) -> Result<usize, Errno> {
+pub(crate) unsafe fn syscall(number: usize, args: [usize; 6]) -> Result<usize, Errno> {
     let result: isize;
     // SAFETY: the kernel's calling convention (syscall(2), x86-64): rcx and r11 are clobbered, nothing else but
     // what the call itself writes, for which the caller vouches.
@@ -75,6 +79,11 @@ unsafe fn syscall(number: usize, args: [usize; 6]) -> Result<usize, Errno> {
 
 /// Maps `length` bytes (a multiple of [`PAGE`]) of fresh zeroed memory, readable and writable.
 pub fn map(length: usize) -> Option<*mut u8> {
+    map_unnoted(length).inspect(|&start| own_memory::note(start as usize, length))
+}
+
+/// [`map`] without a note that the memory is ours.
+pub(crate) fn map_unnoted(length: usize) -> Option<*mut u8> {
     const READ_WRITE: usize = 3;
     const PRIVATE_ANONYMOUS_NORESERVE: usize = 0x2 | 0x20 | 0x4000;
     // SAFETY: an anonymous mapping at an address of the kernel's choice touches no existing memory.
@@ -88,6 +97,16 @@ pub fn map(length: usize) -> Option<*mut u8> {
 /// # Safety
 /// `start` and `length` are a whole mapping of [`map`] that nothing refers to any more.
 pub unsafe fn unmap(start: *mut u8, length: usize) {
+    own_memory::forget(start as usize);
+    // SAFETY: as the caller vouches.
+    unsafe { unmap_unnoted(start, length) };
+}
+
+/// Unmaps what [`map_unnoted`] gave.
+///
+/// # Safety
+/// As for [`unmap`].
+pub(crate) unsafe fn unmap_unnoted(start: *mut u8, length: usize) {
     // SAFETY: the caller gives up the mapping.
     let _ = unsafe { syscall(NR_MUNMAP, [start as usize, length, 0, 0, 0, 0]) };
 }
@@ -251,6 +270,15 @@ pub fn barrier_everywhere() -> bool {
     const PRIVATE_EXPEDITED: usize = 1 << 3;
     // SAFETY: takes no pointer.
     unsafe { syscall(NR_MEMBARRIER, [PRIVATE_EXPEDITED, 0, 0, 0, 0, 0]) }.is_ok()
+}
+
+/// Ends the calling process, with no handlers run.
+pub fn exit_process(status: i32) -> ! {
+    const NR_EXIT_GROUP: usize = 231;
+    loop {
+        // SAFETY: takes no pointer.
+        let _ = unsafe { syscall(NR_EXIT_GROUP, [status as usize, 0, 0, 0, 0, 0]) };
+    }
 }
 
 /// A set of signals, as the kernel has it: bit `n - 1` for signal `n`.

@@ -1,0 +1,114 @@
+//! What of the stacks is not in use: below the stack pointers of live threads, and all of the stacks that the C library
+//! keeps of threads that have ended. Old pointers are there.
+
+use crate::arena::Array;
+
+use super::memory::Memory;
+use super::pieces::{Owner, Piece, at};
+use super::ranges::Range;
+use super::threads::Threads;
+
+/// What a function may use below its stack pointer, bytes (System V ABI for x86-64, section 3.2.2).
+const RED_ZONE: usize = 128;
+const PAGE: usize = crate::sys::PAGE;
+/// Thread control blocks lie at multiples of this.
+const CONTROL_BLOCK: usize = 64;
+
+/// Adds the parts of stacks that are not in use to `holes`. `None` without memory.
+pub(super) fn unused(
+    memory: Memory,
+    threads: &Threads,
+    pieces: &[Piece],
+    holes: &mut Array<Range>,
+) -> Option<()> {
+    let mut whole = true;
+    for thread in threads.known.as_slice() {
+        let Some(index) = at(pieces, thread.sp) else { continue };
+        let piece = pieces[index];
+        let is_its_own = piece.owner == Owner::FirstStack
+            || (piece.range.contains(thread.control_block) && thread.control_block > thread.sp);
+        if is_its_own {
+            whole &= holes.push(Range { start: piece.range.start, end: thread.sp.saturating_sub(RED_ZONE) });
+        }
+    }
+    if threads.unseen == 0 {
+        for piece in pieces {
+            if is_abandoned(memory, threads, piece) {
+                whole &= holes.push(piece.range);
+            }
+        }
+    }
+    whole.then_some(())
+}
+
+/// Whether a piece is the stack of a thread that has ended.
+fn is_abandoned(memory: Memory, threads: &Threads, piece: &Piece) -> bool {
+    let is_used = |address: usize| {
+        threads.known.iter().any(|thread| thread.control_block == address || piece.range.contains(thread.sp))
+    };
+    match piece.owner {
+        Owner::FirstStack => threads.first_has_ended,
+        Owner::Nobody if piece.guarded => {
+            last_control_block(memory, piece.range).is_some_and(|address| !is_used(address))
+        }
+        _ => false,
+    }
+}
+
+/// The thread control block at the upper end of a stack that glibc made (nptl/allocatestack.c): it holds its own
+/// address, as its first word and as its third.
+fn last_control_block(memory: Memory, stack: Range) -> Option<usize> {
+    let start = stack.end.saturating_sub(PAGE).max(stack.start);
+    let blocks = (start..stack.end).step_by(CONTROL_BLOCK).rev();
+    let own = |address: usize| memory.word(address) == Some(address as u64);
+    blocks.into_iter().find(|&address| own(address) && own(address + 16))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reach::threads::Thread;
+    use crate::sys;
+
+    /// Two pages as a stack, with a control block 256 bytes from its end.
+    fn stack() -> (Piece, usize) {
+        let start = sys::map(2 * PAGE).unwrap() as usize;
+        let block = start + 2 * PAGE - 256;
+        for word in [block, block + 16] {
+            // SAFETY: within the pages, which are ours.
+            unsafe { (word as *mut usize).write(block) };
+        }
+        let range = Range { start, end: start + 2 * PAGE };
+        (Piece { range, owner: Owner::Nobody, guarded: true }, block)
+    }
+
+    fn holes(piece: Piece, known: &[Thread], unseen: u32) -> alloc::vec::Vec<Range> {
+        let mut threads = Threads::default();
+        threads.unseen = unseen;
+        assert!(known.iter().all(|&thread| threads.known.push(thread)));
+        let mut holes = Array::new();
+        unused(Memory::by_kernel(), &threads, &[piece], &mut holes).unwrap();
+        holes.to_vec()
+    }
+
+    #[test]
+    fn below_a_stack_pointer_nothing_is_in_use() {
+        let (piece, control_block) = stack();
+        let sp = piece.range.start + PAGE;
+        let expected = [Range { start: piece.range.start, end: sp - 128 }];
+        assert_eq!(holes(piece, &[Thread { sp, control_block }], 0), expected);
+        // A thread that runs in memory of its own making.
+        assert_eq!(holes(piece, &[Thread { sp, control_block: 64 }], 0), []);
+    }
+
+    #[test]
+    fn stacks_of_ended_threads_are_not_in_use() {
+        let (piece, control_block) = stack();
+        assert_eq!(holes(piece, &[], 0), [piece.range]);
+        // It may be the stack of a thread that could not be looked at.
+        assert_eq!(holes(piece, &[], 1), []);
+        // The thread is alive, and uses another stack just now.
+        assert_eq!(holes(piece, &[Thread { sp: 64, control_block }], 0), []);
+        assert_eq!(holes(Piece { guarded: false, ..piece }, &[], 0), []);
+    }
+}
