@@ -28,7 +28,7 @@ mod trial;
 pub use compile::programs_folder;
 pub use facts::{Facts, Totals, freed, kept, totals};
 pub use outcome::Outcome;
-pub use process::{Output, Status};
+pub use process::{Output, Status, with_default_signals};
 pub use program::Program;
 pub use tables::{Entry, Tables};
 pub use tools::{Tools, bare_only};

@@ -39,10 +39,31 @@ pub(crate) fn run(command: &mut Command, scratch: &Path, label: &str, limit: Dur
     let [out, err] = ["out", "err"].map(|stream| scratch.join(format!("{label}.{stream}")));
     let append = |path: &Path| File::options().create(true).append(true).open(path);
     command.stdout(append(&out)?).stderr(append(&err)?).process_group(0);
+    with_default_signals(command);
     let mut child = command.spawn()?;
     let status = wait(&mut child, limit)?;
     let read = |path: &Path| Ok::<_, io::Error>(String::from_utf8_lossy(&fs::read(path)?).into_owned());
     Ok(Output { stdout: read(&out)?, stderr: read(&err)?, status })
+}
+
+/// Lets the command start with every signal at its default and none blocked, whatever started the tests: nohup ignores
+/// SIGHUP, a shell's background jobs ignore SIGINT and SIGQUIT, and what is ignored is inherited.
+pub fn with_default_signals(command: &mut Command) -> &mut Command {
+    let reset = || {
+        for number in 1..=libc::SIGRTMAX() {
+            // SAFETY: SIG_DFL is no function. What cannot be set (SIGKILL, SIGSTOP) is refused and stays as it is.
+            unsafe { libc::signal(number, libc::SIG_DFL) };
+        }
+        // SAFETY: all bits zero is a signal set, which sigemptyset fills and sigprocmask reads.
+        unsafe {
+            let mut none: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&raw mut none);
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+        }
+        Ok(())
+    };
+    // SAFETY: the closure makes async-signal-safe calls only.
+    unsafe { command.pre_exec(reset) }
 }
 
 /// Runs a tool that must succeed; gives its standard output. What it says on standard error is shown only where it

@@ -123,7 +123,10 @@ fn a_terminal_is_not_given_binary_data() {
         return;
     }
     let workshop = recorded();
-    let line = format!("script -qec '{} mprof.data; echo status $?' /dev/null", env!("CARGO_BIN_EXE_mpfilt"));
+    let line = format!(
+        "SHELL=/bin/sh script -qec '{} mprof.data; echo status $?' /dev/null",
+        env!("CARGO_BIN_EXE_mpfilt")
+    );
     let shown = workshop.run(&line).replace('\r', "");
     assert_eq!(
         shown,

@@ -16,6 +16,7 @@ use crate::arena::{Array, Zeroable};
 use crate::location::{FrameKey, Location};
 use crate::modules;
 use crate::reference::Trace;
+use crate::stack_bounds::StackBounds;
 use crate::sys::PAGE;
 use crate::tree::{NO_NODE, Tree};
 use crate::unwind::cache::{RuleCache, Slot};
@@ -59,27 +60,6 @@ pub enum End {
     General,
 }
 
-/// Where it is known to be safe to read the stack by a doubtful frame pointer.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct StackBounds {
-    /// Lowest address; the part below it down to the stack pointer is not known to be of the same stack.
-    pub low: usize,
-    /// First address after it.
-    pub high: usize,
-}
-
-// SAFETY: integers.
-unsafe impl Zeroable for StackBounds {}
-
-impl StackBounds {
-    /// Whether the 16 bytes at `address` can be read in a frame whose stack pointer is `sp`.
-    fn allow(&self, sp: usize, address: usize) -> bool {
-        let Some(end) = address.checked_add(16) else { return false };
-        let known = self.low <= sp && sp < self.high && end <= self.high;
-        address >= sp && address.is_multiple_of(8) && (known || end <= (sp | (PAGE - 1)) + 1)
-    }
-}
-
 /// One step outward.
 enum Next {
     Caller(State),
@@ -88,7 +68,7 @@ enum Next {
 
 /// Applies a rule to a state.
 #[inline(always)]
-fn step(rule: PackedRule, state: State, bounds: &StackBounds) -> Next {
+fn step(rule: PackedRule, state: State, bounds: &mut StackBounds) -> Next {
     if rule.kind() == PackedRule::STACK_POINTER {
         // The common case, without a test more than it needs.
         let cfa = state.sp.wrapping_add_signed(rule.first());
@@ -116,7 +96,7 @@ fn arrive(pc: usize, sp: usize, bp: usize, callee_sp: usize) -> Next {
 }
 
 #[inline(never)]
-fn step_uncommon(rule: PackedRule, state: State, bounds: &StackBounds) -> Next {
+fn step_uncommon(rule: PackedRule, state: State, bounds: &mut StackBounds) -> Next {
     let saved = match Rule::from(rule) {
         Rule::End => return Next::End(End::Complete),
         Rule::General => return Next::End(End::General),
@@ -159,7 +139,7 @@ enum CallerSp {
 
 /// Where a frame with this rule keeps its caller's state. `None` where the frame pointer is needed and is not in
 /// line with the stack, so that nothing can be read by it.
-fn saved_state(rule: Rule, state: State, bounds: &StackBounds) -> Option<SavedState> {
+fn saved_state(rule: Rule, state: State, bounds: &mut StackBounds) -> Option<SavedState> {
     let at = |base: usize, offset: i32| base.wrapping_add_signed(offset as isize);
     let bp_in_line = state.bp.is_multiple_of(8) && state.bp >= state.sp.wrapping_sub(PAGE);
     let above = |cfa: usize| cfa > state.sp && cfa.is_multiple_of(8);
@@ -189,7 +169,7 @@ fn saved_state(rule: Rule, state: State, bounds: &StackBounds) -> Option<SavedSt
             let sp = unsafe { read_word(word) };
             Some(SavedState { pc: word + 8, bp: Some(at(state.sp, bp)), sp: CallerSp::ReadFrom(word, sp) })
         }
-        Rule::None if bounds.allow(state.sp, state.bp) => {
+        Rule::None if bounds.allow(state.sp, state.bp, 16) => {
             Some(SavedState { pc: state.bp + 8, bp: Some(state.bp), sp: CallerSp::Is(state.bp + 16) })
         }
         _ => None,
@@ -228,7 +208,7 @@ pub struct Walk<'a> {
     /// The heap's tree.
     pub tree: &'a mut Tree,
     /// Where a doubtful frame pointer may be followed.
-    pub bounds: StackBounds,
+    pub bounds: &'a mut StackBounds,
 }
 
 /// A chain that was found.
@@ -281,7 +261,7 @@ impl Chain {
             if !self.fresh.push(NewFrame { state, rule, key }) {
                 return None;
             }
-            match step(rule, state, &walk.bounds) {
+            match step(rule, state, walk.bounds) {
                 Next::Caller(next) => state = next,
                 Next::End(End::General) => return self.find_generally(walk, entry),
                 Next::End(end) => return Some(Found { comparable: true, end }),
@@ -326,7 +306,7 @@ impl Chain {
             match registers.step(walk.workspace) {
                 Step::Caller => {}
                 Step::End => break End::Complete,
-                Step::NoInformation => match step(PackedRule::from(Rule::None), state, &walk.bounds) {
+                Step::NoInformation => match step(PackedRule::from(Rule::None), state, walk.bounds) {
                     Next::Caller(next) => registers.resume(next),
                     Next::End(end) => break end,
                 },
@@ -386,7 +366,7 @@ impl Chain {
             node = if contexts && node != NO_NODE { walk.tree.child(node, frame.key) } else { NO_NODE };
             if keeping {
                 // SAFETY: room was made.
-                live = unsafe { self.keep_frame(frame, node, live, &walk.bounds) };
+                live = unsafe { self.keep_frame(frame, node, live, walk.bounds) };
             }
         }
         node
@@ -447,7 +427,7 @@ impl Chain {
         frame: NewFrame,
         node: u32,
         outer_live: bool,
-        bounds: &StackBounds,
+        bounds: &mut StackBounds,
     ) -> bool {
         let NewFrame { state, rule, .. } = frame;
         // SAFETY (both blocks): there is room; the walk read these words a moment ago, in a frame that is still live.
@@ -504,7 +484,7 @@ unsafe fn keep_words(
     words: &mut Array<Word>,
     frame: NewFrame,
     outer_live: bool,
-    bounds: &StackBounds,
+    bounds: &mut StackBounds,
 ) -> bool {
     let rule = Rule::from(frame.rule);
     let by_frame_pointer = matches!(rule, Rule::FramePointer { .. } | Rule::Realigned { .. } | Rule::None);
@@ -519,21 +499,4 @@ unsafe fn keep_words(
         push(bp);
     }
     by_frame_pointer || (saved.bp.is_none() && outer_live)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_doubtful_frame_pointer_is_followed_on_known_ground_only() {
-        let bounds = StackBounds { low: 0x10000, high: 0x20000 };
-        assert!(bounds.allow(0x10100, 0x1fff0));
-        assert!(!bounds.allow(0x10100, 0x1fff8), "16 bytes must fit");
-        assert!(!bounds.allow(0x10100, 0x100f8), "below the stack pointer");
-        assert!(!bounds.allow(0x10100, 0x10104), "not aligned");
-        assert!(bounds.allow(0x8008, 0x8ff0), "the stack pointer's own page");
-        assert!(!bounds.allow(0x8008, 0x8ff8), "over the page's end");
-        assert!(!bounds.allow(0x8008, usize::MAX - 7));
-    }
 }

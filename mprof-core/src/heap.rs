@@ -10,7 +10,7 @@ use mprof_format::kinds::Category;
 
 use crate::arena::{Zeroable, new_zeroed};
 use crate::bins::Bins;
-use crate::chain::{Chain, End, Found, StackBounds, Walk};
+use crate::chain::{Chain, End, Found, Walk};
 use crate::header::Header;
 use crate::ledger::Balance;
 use crate::lifetimes::Freed;
@@ -20,6 +20,7 @@ use crate::memo::{self, Leaf, Memo, Miss};
 use crate::process::{self, OPTIONS};
 use crate::records::{self, Chunk, Counted};
 use crate::reference;
+use crate::stack_bounds::StackBounds;
 use crate::sys;
 use crate::thread::control_block;
 use crate::threads::{self, Start};
@@ -270,6 +271,11 @@ pub fn forget_all() {
     IS_SHARED.store(false, Ordering::Relaxed);
 }
 
+/// Whether the calling thread is the one that the process began with.
+fn is_first_thread() -> bool {
+    sys::thread_id() == process::id()
+}
+
 impl Heap {
     /// A new thread has taken the heap over.
     fn begin_thread(&mut self) {
@@ -412,11 +418,16 @@ impl Heap {
     /// whether it may be put into the memo.
     unsafe fn context(&mut self, entry: State) -> (u32, bool) {
         let depth = OPTIONS.depth.load(Ordering::Relaxed) as usize;
+        let begins = self.top == NO_NODE;
+        if begins {
+            // Before the first walk: it is not to end where later ones would not.
+            self.find_bounds();
+        }
         let mut walk = Walk {
             rules: &mut self.rules,
             workspace: &mut self.workspace,
             tree: &mut self.tree,
-            bounds: self.bounds,
+            bounds: &mut self.bounds,
         };
         let found = match reference::get() {
             Some(trace) if OPTIONS.reference.load(Ordering::Relaxed) => {
@@ -426,14 +437,14 @@ impl Heap {
             _ => unsafe { self.chain.find(&mut walk, entry) },
         };
         let Some(found) = found else { return (NO_NODE, false) };
-        if self.top == NO_NODE {
-            self.find_top(found, entry);
+        if begins {
+            self.find_top(found);
         }
         let mut walk = Walk {
             rules: &mut self.rules,
             workspace: &mut self.workspace,
             tree: &mut self.tree,
-            bounds: self.bounds,
+            bounds: &mut self.bounds,
         };
         let mut node = self.chain.keep(&mut walk, found, self.top, depth == 0);
         if depth != 0 {
@@ -444,20 +455,18 @@ impl Heap {
         (node, node != NO_NODE && found.comparable)
     }
 
+    /// Finds out where the thread's stack ends.
+    #[cold]
+    fn find_bounds(&mut self) {
+        let end = if is_first_thread() { process::first_stack_end() } else { control_block() };
+        self.bounds = StackBounds::below(end);
+    }
+
     /// Finds out where the thread began, by its first chain, and makes the top of its tree.
     #[cold]
     #[inline(never)]
-    fn find_top(&mut self, found: Found, entry: State) {
-        let first = sys::thread_id() == process::id();
-        self.bounds = if first {
-            // The first thread's stack lies apart from all other mappings; the kernel keeps 1 MiB free below.
-            const FIRST_STACK: usize = 64 << 20;
-            let high = process::first_stack_end();
-            StackBounds { low: high.saturating_sub(FIRST_STACK), high }
-        } else {
-            StackBounds { low: entry.sp & !(sys::PAGE - 1), high: control_block() }
-        };
-        let start = if first {
+    fn find_top(&mut self, found: Found) {
+        let start = if is_first_thread() {
             Start::First
         } else if found.end == End::Complete {
             // Outermost first: clone, start_thread, the function given to pthread_create.

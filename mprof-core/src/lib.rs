@@ -37,6 +37,7 @@ pub mod process;
 pub mod reach;
 pub mod records;
 pub mod reference;
+pub mod stack_bounds;
 pub mod sys;
 pub mod thread;
 pub mod threads;

@@ -302,6 +302,16 @@ pub fn restore_signals(old: SignalSet) {
     let _ = unsafe { syscall(NR_RT_SIGPROCMASK, [SET, &raw const old as usize, 0, 8, 0, 0]) };
 }
 
+/// Whether the eight bytes at an address can be read. The kernel is asked to copy a signal set from there, for a
+/// change that is none: it tells a bad address from the bad request.
+pub fn is_readable(address: usize) -> bool {
+    const NO_SUCH_CHANGE: usize = usize::MAX;
+    const EINVAL: Errno = Errno(22);
+    // SAFETY: the kernel copies eight bytes from the address, if they are there, and changes nothing.
+    let refused = unsafe { syscall(NR_RT_SIGPROCMASK, [NO_SUCH_CHANGE, address, 0, 8, 0, 0]) };
+    refused == Err(EINVAL)
+}
+
 /// Signals that are pending for the calling thread.
 pub fn pending_signals() -> SignalSet {
     const NR_RT_SIGPENDING: usize = 127;

@@ -1,6 +1,7 @@
 //! Chains: whole, exact, and through every kind of frame.
 
 use c_tests::{Program, freed, kept, totals};
+use mprof_format::model::{Frame, Special};
 
 #[test]
 fn deep_recursion() {
@@ -125,12 +126,15 @@ fn assembly_cfi() {
 }
 
 /// Links in a middle part that has no unwind information.
-fn no_unwind(frame_pointer: &str) -> Program {
+fn with_blind_middle(program: &str, frame_pointer: &str) -> Program {
     let without = "-c -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-dwarf2-cfi-asm";
-    Program::c("no_unwind_main")
+    Program::c(program)
         .companion("no_unwind_middle.c", "middle.o", &format!("{without} {frame_pointer}"))
         .link("middle.o")
-        .prints("sum 44\n")
+}
+
+fn no_unwind(frame_pointer: &str) -> Program {
+    with_blind_middle("no_unwind_main", frame_pointer).prints("sum 44\n")
 }
 
 #[test]
@@ -151,6 +155,25 @@ fn no_unwind_without_frame_pointers() {
     no_unwind("-fomit-frame-pointer").check(|run| {
         let facts = run.facts();
         assert_eq!(facts.ending("blind_middle > seen_leaf"), kept(8, 976), "{:#?}", facts.chains());
+    });
+}
+
+/// A page's end between frames makes no difference, in the first allocation as little as in later ones.
+#[test]
+fn blind_places() {
+    let program = with_blind_middle("blind_places", "-fno-omit-frame-pointer").also("-pthread");
+    program.prints("done\n").check(|run| {
+        let facts = run.facts();
+        let chain = "at_place > seen_caller > blind_middle > seen_leaf";
+        assert_eq!(facts.chain(chain), kept(256, 256 * 122), "{:#?}", facts.chains());
+        let children = run.data_files().into_iter().filter(|name| name != "mprof.data");
+        let children: Vec<_> = children.map(|name| run.raw(&name)).collect();
+        assert_eq!(children.len(), 256);
+        let contexts = children[0].contexts.len();
+        for child in children {
+            let unknown = child.contexts.iter().filter(|c| c.frame == Frame::Special(Special::Unknown));
+            assert_eq!((unknown.count(), child.contexts.len()), (0, contexts), "{:?}", child.process);
+        }
     });
 }
 

@@ -7,3 +7,4 @@ mod obstacles;
 mod running;
 mod scratch;
 mod signals;
+mod terminal;

@@ -1,6 +1,6 @@
 //! Running a program: nothing of it changes, and what it left is told.
 
-use crate::scratch::{Scratch, done};
+use crate::scratch::{Scratch, done, source};
 use c_tests::Tools;
 use std::fs;
 
@@ -10,9 +10,9 @@ fn a_run_ends_with_a_summary() {
     let run = scratch.mprof("./widgets");
     assert_eq!((run.status, run.stdout.as_str()), (0, ""));
     assert_eq!(
-        run.stderr,
+        run.stderr.replace(source("widgets.c").to_str().expect("text"), "widgets.c"),
         "mprof: allocated 10000 objects, 2040000 bytes; kept 5019 objects, 1023876 bytes\n\
-         \x20 leaks:    1023876 bytes, 5019 objects  || > main > make_red_widget > make_widget\n\
+         \x20 leaks:    1023876 bytes, 5019 objects  || > main > make_red_widget > make_widget at widgets.c:32\n\
          \x20 profile:  mprof.data\n\
          \x20 next:     mprof show                          all tables\n\
          \x20           mprof show --tables leaks --lines   leaks, with source lines\n"
@@ -122,7 +122,7 @@ fn children_and_their_files_are_told() {
     assert!(run.stderr.contains(" by 3 processes; kept "), "{}", run.stderr);
     // Where the shell has symbols, there are two functions `main` to be told apart.
     let text = run.stderr.replace("main (widgets.c)", "main");
-    let leak = "2047752 bytes, 10038 objects  || > main > make_red_widget > make_widget\n";
+    let leak = "2047752 bytes, 10038 objects  || > main > make_red_widget > make_widget at ";
     assert!(text.contains(leak), "{text}");
     let files = scratch.data_files();
     assert_eq!(files.len(), 3);

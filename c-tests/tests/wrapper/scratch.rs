@@ -1,6 +1,6 @@
 //! A folder with programs in it, in which the tools are called.
 
-use c_tests::{Tools, programs_folder};
+use c_tests::{Tools, programs_folder, with_default_signals};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -81,13 +81,17 @@ impl Scratch {
         done(self.command(tool).args(words.split_whitespace()).output().expect("the tool runs"))
     }
 
-    /// A command in this folder, in an environment where nothing of ours is set but the library's path.
+    /// A command in this folder, in an environment where nothing of ours is set but the library's path, and where no
+    /// signal is ignored.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
-        command.current_dir(self.path()).stdin(Stdio::null()).env("MPROF_LIB", &Tools::get().library);
-        for variable in ["MPROF_DATA", "MPROF_SUPPRESSIONS", "LD_PRELOAD", "MPROF_ROOT"] {
+        command.current_dir(self.path()).stdin(Stdio::null());
+        let ours = std::env::vars_os().map(|(name, _)| name);
+        for variable in ours.filter(|name| name.as_encoded_bytes().starts_with(b"MPROF_")) {
             command.env_remove(variable);
         }
+        command.env("MPROF_LIB", &Tools::get().library).env_remove("LD_PRELOAD");
+        with_default_signals(&mut command);
         command
     }
 

@@ -172,7 +172,10 @@ impl<'t, N: Number> Leaks<'t, N> {
             rows[row].usage += count.usage;
         }
         rows.retain(|row| row.usage.kept().is_some());
-        let hidden = hidden.into_iter();
+        // In a comparison only what has changed is told.
+        let hidden = hidden
+            .into_iter()
+            .filter(|(_, usage)| usage.kept().weight() > 0 || usage.kept_bytes().weight() > 0);
         let mut hidden: Vec<SuppressedLeaks<N>> = hidden
             .map(|(rule, usage)| SuppressedLeaks { label: suppressed.label(rule).clone(), usage })
             .collect();

@@ -40,7 +40,7 @@ pub fn blamed<'t>(calls: &[Call<'t>]) -> Option<Place<'t>> {
 fn is_system(file: &str) -> bool {
     const FOLDERS: [&str; 4] = ["/usr/include/", "/usr/lib/", "/usr/src/", "/rustc/"];
     // Without an absolute path it is one of the C library, which is built by relative paths.
-    FOLDERS.iter().any(|folder| file.starts_with(folder)) || file.starts_with("./") || file.starts_with("../")
+    !file.starts_with('/') || FOLDERS.iter().any(|folder| file.starts_with(folder))
 }
 
 #[cfg(test)]
@@ -56,6 +56,7 @@ mod tests {
         let header = call("/usr/include/c++/12/bits/new_allocator.h", 137);
         let own = call("/src/shop/cart.cc", 12);
         assert_eq!(blamed(&[nowhere, header, own]), own.place);
+        assert_eq!(blamed(&[call("string/strdup.c", 42), own]), own.place);
         assert_eq!(blamed(&[header]), header.place);
         assert_eq!(blamed(&[nowhere]), None);
     }

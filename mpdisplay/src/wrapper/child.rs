@@ -2,7 +2,7 @@
 //! it does.
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
-use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::siginfo::{Cause, Origin};
@@ -43,6 +43,11 @@ pub(super) fn run(command: &mut Command) -> io::Result<Ended> {
     let ignored = ignored_signals();
     let mut signals =
         SignalsInfo::<WithOrigin>::new(FORWARDED.iter().filter(|&&signal| ignored >> (signal - 1) & 1 == 0))?;
+    if ignored >> (SIGCHLD - 1) & 1 == 1 {
+        // Where it is ignored the kernel forgets how a child ended (wait(2)). Any handler ends that; the program then
+        // starts with the default, which is what nearly all expect.
+        signal_hook::flag::register(SIGCHLD, Arc::default())?;
+    }
     let mut child = command.spawn()?;
     let running = Arc::new(Mutex::new(true));
     let handle = signals.handle();

@@ -3,9 +3,10 @@
 use super::Plan;
 use super::error::shown;
 use super::files::Left;
-use crate::analysis::leaks::Leaks;
+use crate::analysis::leaks::{LeakRow, Leaks};
 use crate::analysis::part::Part;
 use crate::analysis::tally::Usage;
+use crate::leak_check::location::{blamed, calls};
 use crate::leak_check::{Excess, Settings};
 use crate::report;
 use crate::report::number::counted;
@@ -124,6 +125,14 @@ impl<'p> Findings<'p> {
     }
 }
 
+/// ` at FILE:LINE`, where a person should look first; empty where no line is known.
+fn place(leaks: &Leaks<'_>, row: &LeakRow) -> String {
+    let Some(place) = blamed(&calls(leaks, row)) else { return String::new() };
+    let here = std::env::current_dir().map(|folder| shown(&folder)).unwrap_or_default();
+    let below = place.file.strip_prefix(&here).and_then(|rest| rest.strip_prefix('/'));
+    format!(" at {}:{}", below.unwrap_or(place.file), place.line)
+}
+
 /// The largest leaks, and what does not count.
 fn largest(leaks: &Leaks<'_>, out: &mut impl Write) -> io::Result<()> {
     let rows = leaks.sorted();
@@ -136,9 +145,10 @@ fn largest(leaks: &Leaks<'_>, out: &mut impl Write) -> io::Result<()> {
         let title = if index == 0 { "leaks:" } else { "" };
         writeln!(
             out,
-            "  {title:9} {:>bytes$}, {:>objects$}  {path}",
+            "  {title:9} {:>bytes$}, {:>objects$}  {path}{}",
             counted(row.usage.kept_bytes(), "byte"),
-            counted(row.usage.kept(), "object")
+            counted(row.usage.kept(), "object"),
+            place(leaks, row)
         )?;
     }
     if more > 0 {
