@@ -1,6 +1,6 @@
 //! The heap over time, in at most [`POINTS`] points whatever the run's length: a point is drawn each time that so
-//! many bytes were allocated or freed; when there are too many, neighbours are merged and the step doubles. A
-//! point keeps the maximum of what it stands for, so peaks stay.
+//! many bytes were allocated or freed. When there are too many, the step grows, and points that are nearer to each
+//! other are made one. It keeps the maximum of what it stands for, so peaks stay.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,6 +27,13 @@ pub struct Point {
     pub objects: u64,
     /// Most bytes alive at this and the points that were merged into it.
     pub most_bytes: u64,
+}
+
+impl Point {
+    /// Bytes allocated and freed so far.
+    fn passed(&self) -> u64 {
+        self.bytes.wrapping_mul(2).wrapping_sub(self.live_bytes)
+    }
 }
 
 struct Curve(UnsafeCell<[Point; POINTS]>);
@@ -65,9 +72,10 @@ pub fn pass(bytes: u64) {
 fn draw(points: &mut [Point; POINTS], sums: ledger::Sums) {
     let mut length = LENGTH.load(Ordering::Relaxed) as usize;
     if length == POINTS {
-        merge_neighbours(points);
-        length = POINTS / 2;
-        STEP.store(step().saturating_mul(2), Ordering::Relaxed);
+        let passed = points[POINTS - 1].passed();
+        let step = (2 * step()).max(passed / (POINTS as u64 / 2) + 1);
+        length = thin_out(points, step);
+        STEP.store(step, Ordering::Relaxed);
     }
     points[length] = Point {
         time: ledger::time_stamp(),
@@ -80,12 +88,19 @@ fn draw(points: &mut [Point; POINTS], sums: ledger::Sums) {
     LENGTH.store(length as u64 + 1, Ordering::Release);
 }
 
-/// Merges each two points into the later one.
-fn merge_neighbours(points: &mut [Point; POINTS]) {
-    for index in 0..POINTS / 2 {
-        let (first, second) = (points[2 * index], points[2 * index + 1]);
-        points[index] = Point { most_bytes: first.most_bytes.max(second.most_bytes), ..second };
+/// Merges points so that those left are a step apart, but for the last; returns how many they are: no more than steps
+/// have passed, and one.
+fn thin_out(points: &mut [Point], step: u64) -> usize {
+    let (mut kept, mut passed, mut most_bytes) = (0, 0, 0);
+    for index in 0..points.len() {
+        let point = points[index];
+        most_bytes = point.most_bytes.max(most_bytes);
+        if point.passed().saturating_sub(passed) >= step || index == points.len() - 1 {
+            points[kept] = Point { most_bytes, ..point };
+            (kept, passed, most_bytes) = (kept + 1, point.passed(), 0);
+        }
     }
+    kept
 }
 
 /// The points, for a dump. No thread may be drawing.
@@ -101,4 +116,21 @@ pub fn forget_all() {
     STEP.store(FIRST_STEP, Ordering::Relaxed);
     SINCE.store(0, Ordering::Relaxed);
     DRAWING.store(false, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_that_are_merged_keep_the_maximum() {
+        let point =
+            |bytes, live_bytes| Point { bytes, live_bytes, most_bytes: live_bytes, ..Point::default() };
+        // 20, 60, 80, 100, 180 and 200 bytes have passed.
+        let mut points =
+            [point(20, 20), point(50, 40), point(50, 20), point(65, 30), point(120, 60), point(125, 50)];
+        assert_eq!(thin_out(&mut points, 60), 3);
+        let left = points.map(|point| (point.passed(), point.most_bytes));
+        assert_eq!(left[..3], [(60, 40), (180, 60), (200, 50)]);
+    }
 }

@@ -1,17 +1,21 @@
 //! The profile, from the heaps to the file's bytes. Allocates nothing.
 
+mod history;
+
 use core::sync::atomic::Ordering;
 
 use mprof_format::kinds::{Category, Counter, Frame, ModuleKind, Reason, Special};
 use mprof_format::write::{ModuleRef, ProcessRef, Sink, ThreadRef, WriteError, Writer};
 
 use crate::heap::{self, HeapView, PAUSE};
+use crate::ledger::Peak;
 use crate::location::{FrameKey, SPACE_ANONYMOUS, SPACE_MODULES, SPACE_SPECIAL, SPACE_THREAD};
 use crate::mark::Doing;
 use crate::process::{self, OPTIONS};
-use crate::records::{self, Tally};
+use crate::records::{self, Chunk, Tally};
 use crate::thread::Thread;
 use crate::{bins, events, ledger, modules, sys, threads};
+use history::Clock;
 
 /// What the engine does not know about the process.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +74,9 @@ pub fn write<'a, S: Sink, A>(sink: S, buffer: &mut [u8], facts: Facts<'_, A>) ->
 where
     A: Iterator<Item = &'a [u8]>,
 {
-    let mut dump = Dump { writer: Writer::new(sink, buffer), modules: 0, threads: 0, contexts: 0 };
+    let writer = Writer::new(sink, buffer);
+    let (clock, peak) = (Clock::now(), ledger::peak());
+    let mut dump = Dump { writer, clock, peak, modules: 0, threads: 0, contexts: 0 };
     match dump.everything(facts) {
         Ok(()) => dump.writer.finish().map_err(sink_error),
         Err(error) => Err(error),
@@ -96,6 +102,8 @@ fn sink_error<E>(error: WriteError<E>) -> E {
 
 struct Dump<'a, S: Sink> {
     writer: Writer<'a, S>,
+    clock: Clock,
+    peak: Peak,
     /// Modules written.
     modules: usize,
     /// Thread records written.
@@ -112,7 +120,7 @@ impl<S: Sink> Dump<'_, S> {
             parent_pid: process::parent(),
             program: facts.program,
             start_unix_ns: process::start_unix(),
-            elapsed_ns: process::elapsed(),
+            elapsed_ns: self.clock.elapsed(),
             reason: facts.reason,
             signal: facts.signal,
             depth_limit: OPTIONS.depth.load(Ordering::Relaxed),
@@ -122,10 +130,12 @@ impl<S: Sink> Dump<'_, S> {
         for argument in facts.arguments {
             lenient(self.writer.argument(argument))?;
         }
+        self.peak()?;
         for view in heap::all() {
             self.heap(view, facts.program)?;
         }
         self.unknown()?;
+        self.curve()?;
         for index in 0..bins::COUNT {
             let all = heap::all().map(HeapView::bins).chain(core::iter::once(&events::COMMON_BINS));
             let bin = bins::sum(index, all);
@@ -140,7 +150,7 @@ impl<S: Sink> Dump<'_, S> {
     fn heap(&mut self, view: &HeapView, program: &[u8]) -> Result<(), S::Error> {
         // What a node below this length refers to exists already, and is written first.
         let length = view.tree().len();
-        let peak = ledger::peak();
+        let peak = self.peak;
         self.modules(program)?;
         self.threads()?;
         let first = self.contexts;
@@ -151,19 +161,24 @@ impl<S: Sink> Dump<'_, S> {
             lenient(self.writer.context(parent, frame(node.key)))?;
             self.contexts += 1;
         }
-        for chunk in records::chunks().filter(|chunk| chunk.owner().cast_const() == view.address()) {
-            for tally in
-                chunk.tallies(&peak, view.balance().epoch()).filter(|tally| (1..length).contains(&tally.node))
-            {
-                self.counter(id(tally.node), &tally)?;
-            }
+        let chunks = || records::chunks().filter(|chunk| chunk.owner().cast_const() == view.address());
+        let tallies = |chunk: &'static Chunk| {
+            let tallies = chunk.tallies(&peak, view.balance().epoch());
+            tallies.filter(|tally| (1..length).contains(&tally.node))
+        };
+        for tally in chunks().flat_map(tallies) {
+            self.counter(id(tally.node), &tally)?;
         }
-        Ok(())
+        for tally in chunks().flat_map(tallies) {
+            self.live(id(tally.node), &tally)?;
+        }
+        let known = |node: u32| (1..length).contains(&node).then(|| id(node));
+        chunks().try_for_each(|chunk| self.lifetimes(chunk, known))
     }
 
     /// What was counted without a chain.
     fn unknown(&mut self) -> Result<(), S::Error> {
-        let peak = ledger::peak();
+        let peak = self.peak;
         if records::unknown_tallies(&peak).all(|tally| tally.allocs == 0) {
             return Ok(());
         }
@@ -173,7 +188,7 @@ impl<S: Sink> Dump<'_, S> {
         for tally in records::unknown_tallies(&peak) {
             self.counter(context, &tally)?;
         }
-        Ok(())
+        records::unknown_tallies(&peak).try_for_each(|tally| self.live(context, &tally))
     }
 
     fn counter(&mut self, context: u32, tally: &Tally) -> Result<(), S::Error> {

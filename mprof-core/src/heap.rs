@@ -12,7 +12,7 @@ use crate::arena::{Zeroable, new_zeroed};
 use crate::bins::Bins;
 use crate::chain::{Chain, End, Found, Walk};
 use crate::header::Header;
-use crate::ledger::Balance;
+use crate::ledger::{self, Balance};
 use crate::lifetimes::Freed;
 use crate::location::{FrameKey, Location};
 use crate::mark::{self, Doing, Mark};
@@ -200,6 +200,7 @@ fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
             Err(other) => first = other,
         }
     }
+    ledger::add_balance();
     share_balance(first);
     // What was asked for between reading it and being on the list has not reached this heap.
     let asked = if OPTIONS.verify.load(Ordering::Relaxed) { NEW_GENERATION | VERIFY } else { NEW_GENERATION };
@@ -409,6 +410,8 @@ impl Heap {
             let freed = Freed { size, age, is_temporary: core::ptr::eq(self.last, object) };
             chunk.free(header.record, freed, self.balance.mark());
         } else {
+            // Another thread's clock may have been ahead.
+            let age = if age > AGES - ledger::clocks_apart() { 0 } else { age };
             let freed = Freed { size, age, is_temporary: false };
             chunk.free_remotely(header.record, freed, self.balance.epoch());
         }

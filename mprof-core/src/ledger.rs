@@ -271,18 +271,7 @@ impl Balance {
     fn begin_epoch(&mut self) {
         let alone = heap::is_only();
         self.raise_peak(alone);
-        let state = STATE.load(Ordering::SeqCst);
-        if state & 1 != 0 {
-            let sums = sums();
-            PEAK_OBJECTS.store(sums.live_objects.max(0) as u64, Ordering::Relaxed);
-            PEAK_NUMBER.store(sums.objects, Ordering::Relaxed);
-            PEAK_TIME.store(time_stamp(), Ordering::Relaxed);
-            if alone {
-                STATE.store(state + 1, Ordering::Relaxed);
-            } else if STATE.compare_exchange(state, state + 1, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
-                heap::all().for_each(|heap| heap.balance().tell());
-            }
-        }
+        end_climb(alone);
         self.catch_up(alone);
     }
 
@@ -381,12 +370,44 @@ pub fn book_allocation(size: u64) -> Epoch {
     Epoch(STATE.load(Ordering::Relaxed) >> 1)
 }
 
+/// Notes the peak, if the balance climbs, and begins an epoch.
+#[inline(always)]
+fn end_climb(alone: bool) {
+    let state = STATE.load(Ordering::SeqCst);
+    if state & 1 == 0 {
+        return;
+    }
+    let sums = sums();
+    PEAK_OBJECTS.store(sums.live_objects.max(0) as u64, Ordering::Relaxed);
+    PEAK_NUMBER.store(sums.objects, Ordering::Relaxed);
+    PEAK_TIME.store(time_stamp(), Ordering::Relaxed);
+    if alone {
+        STATE.store(state + 1, Ordering::Relaxed);
+    } else if STATE.compare_exchange(state, state + 1, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
+        heap::all().for_each(|heap| heap.balance().tell());
+    }
+}
+
 /// Books a free of no thread's balance; returns the epoch.
 pub fn book_free(size: u64) -> Epoch {
+    end_climb(false);
     ELSEWHERE.freed_bytes.add_shared(size);
     ELSEWHERE.freed_objects.add_shared(1);
     HEADROOM.fetch_add(size as i64, Ordering::Relaxed);
     Epoch(STATE.load(Ordering::Relaxed) >> 1)
+}
+
+/// Bytes by which the clocks of two threads can be apart: what each of the others has not passed on.
+static APART: AtomicU64 = AtomicU64::new(0);
+
+/// How far the clocks of two threads can be apart, KiB.
+pub fn clocks_apart() -> u32 {
+    ((APART.load(Ordering::Relaxed) >> 10) + 1) as u32
+}
+
+/// There is another balance.
+pub fn add_balance() {
+    APART.fetch_add(batch() as u64, Ordering::Relaxed);
 }
 
 /// The sums over all threads.
@@ -460,7 +481,7 @@ pub fn forget_all() {
     for count in [&PEAK_BYTES, &HEADROOM] {
         count.store(0, Ordering::Relaxed);
     }
-    for count in [&PEAK_OBJECTS, &PEAK_NUMBER, &PEAK_TIME, &ALLOCATED.bytes, &ALLOCATED.objects] {
+    for count in [&PEAK_OBJECTS, &PEAK_NUMBER, &PEAK_TIME, &APART, &ALLOCATED.bytes, &ALLOCATED.objects] {
         count.store(0, Ordering::Relaxed);
     }
     for count in [&ELSEWHERE.bytes, &ELSEWHERE.objects, &ELSEWHERE.freed_bytes, &ELSEWHERE.freed_objects] {

@@ -35,6 +35,8 @@ static ID: AtomicU32 = AtomicU32::new(0);
 static PARENT: AtomicU32 = AtomicU32::new(0);
 static START_UNIX: AtomicU64 = AtomicU64::new(0);
 static START_MONOTONIC: AtomicU64 = AtomicU64::new(0);
+/// The processor's time stamp at the same moment.
+static START_STAMP: AtomicU64 = AtomicU64::new(0);
 /// Upper end of the first thread's stack, as the loader found it.
 static FIRST_STACK_END: AtomicUsize = AtomicUsize::new(0);
 /// Events that came while the thread was inside a heap.
@@ -57,6 +59,7 @@ pub fn start(first_stack_end: usize) {
 fn identify() {
     START_UNIX.store(sys::nanoseconds(sys::Clock::Realtime), Ordering::Relaxed);
     START_MONOTONIC.store(sys::nanoseconds(sys::Clock::Monotonic), Ordering::Relaxed);
+    START_STAMP.store(ledger::time_stamp(), Ordering::Relaxed);
     PARENT.store(sys::parent_process_id(), Ordering::Relaxed);
     ID.store(sys::process_id(), Ordering::Release);
 }
@@ -84,6 +87,11 @@ pub fn start_unix() -> u64 {
 /// Nanoseconds since the start of the recording.
 pub fn elapsed() -> u64 {
     sys::nanoseconds(sys::Clock::Monotonic).saturating_sub(START_MONOTONIC.load(Ordering::Relaxed))
+}
+
+/// The processor's time stamp at the start of the recording.
+pub fn start_stamp() -> u64 {
+    START_STAMP.load(Ordering::Relaxed)
 }
 
 /// Counts an event that came while the thread was inside a heap.

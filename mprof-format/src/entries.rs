@@ -31,6 +31,9 @@ impl Life {
     }
 }
 
+/// Categories below this number are told together with a context; this one says that the category follows.
+pub(crate) const SMALL_CATEGORIES: u64 = 3;
+
 /// Number of a bin in the file, by rising size.
 pub(crate) const fn bin_number(size: Option<u64>) -> u64 {
     match size {

@@ -89,7 +89,7 @@ pub const CRC: usize = 4;
 pub const RECORD_ESSENTIAL: u16 = 1;
 
 /// Kinds of records. A kind's layout never changes: what is new gets a new tag.
-/// Numbers kept for later: 8 peak, 9 curve, 10 snapshots, 11 lifetimes, 12 Lisp names.
+/// Numbers kept for later: 12 and 13, for Lisp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum Tag {
@@ -212,6 +212,127 @@ pub enum Tag {
     /// eb 0c  02  01  a8 46  88 27             # over 1024: 2, one kept, 9000 bytes, 5000 kept
     /// ```
     Bins = 7,
+    /// The heap at its peak. All records of this kind begin with the same six numbers.
+    ///
+    /// ```text
+    /// n bytes | n objects | n allocations made before | n ns of the first free after | n uncertainty, bytes
+    /// | n 0: complete, 1: not
+    /// { key | n objects | n bytes }
+    /// ```
+    ///
+    /// A *key* is a context and a category, here and in what follows:
+    ///
+    /// ```text
+    /// n  bits … 2                                           1 0
+    ///     | z context - last entry's context (0 at first) | category |   category 3: n category follows
+    /// ```
+    ///
+    /// ```hex history
+    /// c4 88 3f  9f 27                         # 1 033 284 bytes, 5023 objects
+    /// 95 4e  80 b6 dc 05                      # after 10 005 allocations; the next free at 12 ms
+    /// 80 80 08  00                            # within 131 072 bytes, complete
+    /// 19  9b 27  84 bf 3e                     # context 3, category 1 (m): 5019, 1 023 876 bytes
+    /// 11  02  98 03                           # context 5, m: 2, 408 bytes
+    /// 33 03  02  a8 46                        # context 11, category 3 (x): 2, 9000 bytes
+    /// ```
+    Peak = 8,
+    /// The heap's curve, by rising time. Differences to the point before; to zeros in a record's first.
+    ///
+    /// ```text
+    /// { n ns | z live bytes | z live objects | n most bytes - live bytes | n bytes allocated | n objects allocated }
+    /// ```
+    ///
+    /// ```hex history
+    /// 00  00  00  00  00  00                  # at the start nothing
+    /// c0 96 b1 02  e0 a0 3e  88 27            # after 5 ms 510 000 bytes more, 2500 objects more
+    /// f8 0f  e0 a0 3e  88 27                  # 512 040 bytes at most; 1 020 000 bytes and 5000 objects allocated
+    /// 8e ac c0 03  b8 ab 3f  b0 27            # after 7.345678 ms 518 876 bytes and 2520 objects more
+    /// b8 22  b8 e7 3e  8d 27                  # 1 033 284 bytes at most; 1 029 048 bytes and 5005 objects more allocated
+    /// ```
+    Curve = 9,
+    /// Moments at which it was looked what is alive.
+    ///
+    /// ```text
+    /// first { n ns | n live bytes | n live objects | n bytes allocated | n objects allocated }
+    /// ```
+    ///
+    /// ```hex history
+    /// 00                                      # the first snapshot's id is 0
+    /// c0 96 b1 02  c8 93 1f  c6 13            # after 5 ms: 510 408 bytes, 2502 objects
+    /// e0 a0 3e  88 27                         # 1 020 000 bytes and 5000 objects allocated
+    /// 80 b6 dc 05  8c e6 3e  9c 27            # after 12 ms: 1 028 876 bytes, 5020 objects
+    /// 98 88 7d  95 4e                         # 2 049 048 bytes and 10 005 objects allocated
+    /// ```
+    Snapshots = 10,
+    /// How long freed objects lived, in KiB of allocation.
+    ///
+    /// ```text
+    /// { key
+    /// | n  bits … 2     1           0
+    ///       | age, KiB | temporary | 1 |        one object
+    ///      bits … 3               2 1         0
+    ///       | classes not empty | temporary | 0 |   temporary 0: none, 1: the first class, 2: a number follows
+    /// | of more than one object: n objects of each class that is not empty | n temporary, if it follows | n sum of ages
+    /// | n bytes in the objects of the first class, if it is not empty }
+    /// ```
+    ///
+    /// ```hex history
+    /// 29  0a  a0 1f  80 e7 31                 # context 5, m: class 0: 4000, all temporary, 816 000 bytes
+    /// 18  98 40  01  01  01  d9 04  10        # context 8, s: classes 0, 1 and 10: one each, 601 KiB in all; 16 bytes
+    /// 01  1c  84 07  51  07  51               # context 8, m: class 0: 900, class 1: 81; 7 temporary; 81 KiB in all
+    /// b0 9a 0b                                # 183 600 bytes in class 0
+    /// 1b 03  b9 3e                            # context 11, category 3: one object, 1998 KiB, not temporary
+    /// ```
+    Lifetimes = 11,
+    /// How long freed objects lived, in allocations.
+    ///
+    /// ```text
+    /// { key | n classes not empty | n objects of each | n sum of ages }
+    /// ```
+    ///
+    /// ```hex history
+    /// 29  03  96 1f  0a  0a                   # context 5, m: 3990 in class 0, 10 in class 1; 10 allocations in all
+    /// ```
+    Ages = 14,
+    /// Reallocations.
+    ///
+    /// ```text
+    /// { key | n reallocations | n of objects that were not reallocated before | n moved | n bytes copied at most
+    /// | n smallest size before | n largest size after }
+    /// ```
+    ///
+    /// ```hex history
+    /// 5b 03  0c  01  05  b0 ea 01             # context 11, category 3: 12, 1 first, 5 moved, 30 000 bytes at most
+    /// 10  88 27                               # from 16 to 5000 bytes
+    /// ```
+    Growth = 15,
+    /// What the allocator adds to objects, by rising bins.
+    ///
+    /// ```text
+    /// { n bin - last entry's bin (0 at first) | n bytes added }
+    /// ```
+    ///
+    /// ```hex history
+    /// cc 01  c0 a9 07                         # size 204: 120 000 bytes
+    /// b5 06  80 20                            # over 1024: 4096 bytes
+    /// ```
+    Rounding = 16,
+    /// What has changed in what is alive, from the snapshot before (from nothing, for the first) to this one.
+    ///
+    /// ```text
+    /// n snapshot { key | z objects | z bytes }
+    /// ```
+    ///
+    /// ```hex history
+    /// 00                                      # snapshot 0:
+    /// 19  88 27  e0 a0 3e                     # context 3, m: 2500, 510 000 bytes
+    /// 11  04  b0 06                           # context 5, m: 2, 408 bytes
+    /// 01                                      # snapshot 1:
+    /// 19  ae 27  a8 dd 3e                     # context 3, m: 2519 more, 513 876 bytes
+    /// 11  03  af 06                           # context 5, m: 2 less, 408 bytes
+    /// 33 03  02  90 4e                        # context 11, category 3: one more, 5000 bytes
+    /// ```
+    Changes = 17,
     /// Says that `mpfilt` has added names; empty.
     ///
     /// ```hex
@@ -296,6 +417,14 @@ impl Tag {
             5 => Tag::Contexts,
             6 => Tag::Counters,
             7 => Tag::Bins,
+            8 => Tag::Peak,
+            9 => Tag::Curve,
+            10 => Tag::Snapshots,
+            11 => Tag::Lifetimes,
+            14 => Tag::Ages,
+            15 => Tag::Growth,
+            16 => Tag::Rounding,
+            17 => Tag::Changes,
             32 => Tag::Names,
             33 => Tag::Files,
             34 => Tag::Functions,
@@ -316,6 +445,8 @@ impl Tag {
     pub const fn flags(self) -> u16 {
         match self {
             Tag::Arguments | Tag::Names | Tag::Files | Tag::Functions | Tag::Sites | Tag::Types => 0,
+            Tag::Peak | Tag::Curve | Tag::Snapshots | Tag::Changes => 0,
+            Tag::Lifetimes | Tag::Ages | Tag::Growth | Tag::Rounding => 0,
             _ => RECORD_ESSENTIAL,
         }
     }

@@ -45,6 +45,7 @@ extern crate std;
 
 mod entries;
 mod frames;
+pub mod history;
 pub mod kinds;
 pub mod layout;
 mod record;

@@ -6,6 +6,10 @@
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
+pub use crate::history::{
+    AGE_CLASSES, Ages, Change, Growth, LIFETIME_CLASSES, Lifetime, Live, PeakTotals, Point, Rounding,
+    SnapshotTotals,
+};
 pub use crate::kinds::{Bin, Category, Counter, Frame, LAST_BIN, ModuleKind, Reason, SourceFrame, Special};
 
 /// One process image's profile.
@@ -23,6 +27,8 @@ pub struct Profile {
     pub counters: Vec<Counter>,
     /// Allocations by size, by rising size.
     pub bins: Vec<Bin>,
+    /// The heap in the course of time.
+    pub history: History,
     /// What `mpfilt` found out about the addresses; `None` in a file that comes straight from a program.
     pub names: Option<Names>,
     /// Records of kinds that this version does not know, in file order, as they stood in the file: a newer
@@ -30,6 +36,44 @@ pub struct Profile {
     pub extra: Vec<RawRecord>,
     /// Part of the file, or of the file that this one was made from, was lost: the numbers are too small.
     pub incomplete: bool,
+}
+
+/// The heap in the course of time. Lists that name contexts have at most one entry for each (context, category), in
+/// the order of these.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct History {
+    /// The heap at its peak; `None` where it was not recorded.
+    pub peak: Option<Peak>,
+    /// The curve, by rising time.
+    pub curve: Vec<Point>,
+    /// What was alive at other moments, by rising time.
+    pub snapshots: Vec<Snapshot>,
+    /// How long freed objects lived, in KiB of allocation.
+    pub lifetimes: Vec<Lifetime>,
+    /// The same in allocations.
+    pub ages: Vec<Ages>,
+    /// Reallocations.
+    pub growth: Vec<Growth>,
+    /// What the allocator adds, by rising size.
+    pub rounding: Vec<Rounding>,
+}
+
+/// The heap at its peak.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Peak {
+    /// When, and how much.
+    pub totals: PeakTotals,
+    /// What was alive.
+    pub live: Vec<Live>,
+}
+
+/// What was alive at a moment, told by the changes since the snapshot before.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// When, and how much.
+    pub totals: SnapshotTotals,
+    /// What has changed, in the order of contexts and categories.
+    pub changes: Vec<Change>,
 }
 
 /// A record as it stands in the file.

@@ -1,6 +1,8 @@
 //! The profile's tables while a file is read: one method a kind of record. An entry enters its table only when it
 //! is whole and all that it refers to is there, so what is in the tables is good however the reading ends.
 
+mod history;
+
 use crate::entries::{Life, bin_bytes, bin_number};
 use crate::error::Damage;
 use crate::frames::{self, FrameMemory, Told};
@@ -15,12 +17,15 @@ use crate::varint::unzigzag;
 pub(crate) struct Tables {
     profile: Profile,
     has_process: bool,
+    /// The last snapshot whose changes were told.
+    changed: usize,
 }
 
 impl Tables {
     /// The profile; `None` where there was no process record.
     pub(crate) fn into_profile(mut self) -> Option<Profile> {
         merge_counters(&mut self.profile.counters);
+        history::merge(&mut self.profile.history);
         self.has_process.then_some(self.profile)
     }
 
@@ -37,6 +42,14 @@ impl Tables {
             Tag::Contexts => self.contexts(input)?,
             Tag::Counters => self.counters(input)?,
             Tag::Bins => self.bins(input)?,
+            Tag::Peak => self.peak(input)?,
+            Tag::Curve => self.curve(input)?,
+            Tag::Snapshots => self.snapshots(input)?,
+            Tag::Changes => self.changes(input)?,
+            Tag::Lifetimes => self.lifetimes(input)?,
+            Tag::Ages => self.ages(input)?,
+            Tag::Growth => self.growth(input)?,
+            Tag::Rounding => self.rounding(input)?,
             Tag::Names => {
                 self.profile.names.get_or_insert_default();
             }

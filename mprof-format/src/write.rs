@@ -1,10 +1,12 @@
 //! The writer: streams a profile into a [`Sink`] through one buffer that the caller gives. It needs no allocator
 //! and never panics, so that the monitor can use it inside a dying program.
 //!
-//! Order of the calls: [`Writer::header`], [`Writer::process`], then modules, threads, contexts, counters, bins,
-//! and for `mpfilt` names, files, functions, sites, types; [`Writer::finish`] last. What an entry refers to must
+//! Order of the calls: [`Writer::header`], [`Writer::process`], then modules, threads, contexts, counters, bins, peak,
+//! curve and what else there is about the course of time, and for `mpfilt` names, files, functions, sites, types; [`Writer::finish`] last. What an entry refers to must
 //! have been written before it (a context's modules and threads, a counter's context …); kinds may otherwise take
 //! turns, but entries share a record, and so its short deltas, only with others of their kind next to them.
+
+mod history;
 
 use crate::entries::{Life, bin_bytes, bin_number, optional};
 use crate::frames::{CELLS_SIZE, FrameMemory, Told, cells_from};
@@ -90,6 +92,9 @@ pub struct Writer<'a, S: Sink> {
     bin: u64,
     /// Lowest bin that may follow, as [`bin_number`].
     next_bin: u64,
+    /// The same for the records about the course of time.
+    last: history::Last,
+    heads: history::Heads,
 }
 
 type Written<T, S> = Result<T, WriteError<<S as Sink>::Error>>;
@@ -109,6 +114,8 @@ impl<'a, S: Sink> Writer<'a, S> {
             counter_context: 0,
             bin: 0,
             next_bin: 0,
+            last: history::Last::default(),
+            heads: history::Heads::default(),
         }
     }
 
@@ -417,6 +424,8 @@ impl<'a, S: Sink> Writer<'a, S> {
         self.frames.forget();
         self.counter_context = 0;
         self.bin = 0;
+        self.last = history::Last::default();
+        self.heads.begin(tag, &mut self.record);
         // Records of entries with ids begin with the first one's.
         match tag {
             Tag::Modules => self.record.number(self.counts.modules.into()),

@@ -1,7 +1,7 @@
 //! Writes a whole profile, as `mpfilt` does.
 
 use crate::layout::FILE_INCOMPLETE;
-use crate::model::{Names, Profile};
+use crate::model::{History, Names, Profile};
 use crate::write::{
     FunctionRef, MIN_BUFFER, ModuleRef, ProcessRef, Sink, ThreadRef, TypeRef, WriteError, Writer, site_bound,
     string_bound,
@@ -75,11 +75,29 @@ fn write_all<S: Sink>(profile: &Profile, writer: &mut Writer<'_, S>) -> Result<(
     for bin in &profile.bins {
         writer.bin(bin)?;
     }
+    write_history(&profile.history, writer)?;
     if let Some(names) = &profile.names {
         write_names(names, writer)?;
     }
     for record in &profile.extra {
         writer.raw(record.tag, record.flags, &record.payload)?;
+    }
+    Ok(())
+}
+
+fn write_history<S: Sink>(history: &History, writer: &mut Writer<'_, S>) -> Result<(), WriteError<S::Error>> {
+    if let Some(peak) = &history.peak {
+        writer.peak(&peak.totals)?;
+        peak.live.iter().try_for_each(|live| writer.live_at_peak(live))?;
+    }
+    history.curve.iter().try_for_each(|point| writer.point(point))?;
+    history.snapshots.iter().try_for_each(|snapshot| writer.snapshot(&snapshot.totals).map(drop))?;
+    history.lifetimes.iter().try_for_each(|lifetime| writer.lifetime(lifetime))?;
+    history.ages.iter().try_for_each(|ages| writer.ages(ages))?;
+    history.growth.iter().try_for_each(|growth| writer.growth(growth))?;
+    history.rounding.iter().try_for_each(|rounding| writer.rounding(rounding))?;
+    for (id, snapshot) in (0..).zip(&history.snapshots) {
+        snapshot.changes.iter().try_for_each(|change| writer.change(id, change))?;
     }
     Ok(())
 }

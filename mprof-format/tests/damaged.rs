@@ -4,9 +4,12 @@
 mod common;
 
 use common::generate::profile;
-use common::{EVERY_KIND_V1, every_kind, file_with, header, numbers, read_whole, record, record_ends};
+use common::{
+    EVERY_KIND_V1, HISTORY_V1, every_kind, file_with, header, history, numbers, read_whole, record,
+    record_ends,
+};
 use mprof_format::layout::{LITTLE_ENDIAN, POINTER_WIDTH, Tag, VERSION};
-use mprof_format::model::{Context, Frame, Names, Profile, RawRecord, Special};
+use mprof_format::model::{Context, Frame, History, Names, Profile, RawRecord, Special};
 use mprof_format::{Damage, Loaded, ReadError, read};
 use proptest::prelude::*;
 
@@ -22,6 +25,7 @@ fn assert_is_beginning(part: &Profile, whole: &Profile) {
     assert!(whole.counters.starts_with(&part.counters));
     assert!(whole.bins.starts_with(&part.bins));
     assert!(whole.extra.starts_with(&part.extra));
+    assert_is_beginning_of_history(&part.history, &whole.history);
     if let Some(names) = &part.names {
         let whole = whole.names.as_ref().unwrap();
         assert!(whole.files.starts_with(&names.files));
@@ -29,6 +33,24 @@ fn assert_is_beginning(part: &Profile, whole: &Profile) {
         assert!(whole.sites.iter().take(names.sites.len()).eq(&names.sites));
         assert!(whole.types.starts_with(&names.types));
     }
+}
+
+fn assert_is_beginning_of_history(part: &History, whole: &History) {
+    if let Some(peak) = &part.peak {
+        let whole = whole.peak.as_ref().unwrap();
+        assert_eq!(peak.totals, whole.totals);
+        assert!(whole.live.starts_with(&peak.live));
+    }
+    assert!(whole.curve.starts_with(&part.curve));
+    assert!(whole.snapshots.len() >= part.snapshots.len());
+    for (part, whole) in part.snapshots.iter().zip(&whole.snapshots) {
+        assert_eq!(part.totals, whole.totals);
+        assert!(whole.changes.starts_with(&part.changes));
+    }
+    assert!(whole.lifetimes.starts_with(&part.lifetimes));
+    assert!(whole.ages.starts_with(&part.ages));
+    assert!(whole.growth.starts_with(&part.growth));
+    assert!(whole.rounding.starts_with(&part.rounding));
 }
 
 /// Reads beginnings of `bytes`, each record border being one of them: nothing but the whole is without damage, what
@@ -57,8 +79,9 @@ fn cut(bytes: &[u8], lengths: impl Fn(usize) -> bool, whole: &Profile) {
 }
 
 #[test]
-fn the_golden_file_cut_at_every_length() {
+fn the_golden_files_cut_at_every_length() {
     cut(EVERY_KIND_V1, |_| true, &every_kind());
+    cut(HISTORY_V1, |_| true, &history());
 }
 
 proptest! {
@@ -73,16 +96,17 @@ proptest! {
 
 #[test]
 fn every_flipped_bit_is_noticed() {
-    let whole = every_kind();
-    for bit in 0..EVERY_KIND_V1.len() * 8 {
-        let mut bytes = EVERY_KIND_V1.to_vec();
-        bytes[bit / 8] ^= 1 << (bit % 8);
-        match read(&bytes) {
-            Err(_) => assert!(bit / 8 < record_ends(EVERY_KIND_V1)[0], "bit {bit}"),
-            Ok(loaded) => {
-                let damage = loaded.damage.unwrap_or_else(|| panic!("bit {bit} passed unnoticed"));
-                assert!(damage.offset <= bit as u64 / 8);
-                assert_is_beginning(&loaded.profile, &whole);
+    for (golden, whole) in [(EVERY_KIND_V1, every_kind()), (HISTORY_V1, history())] {
+        for bit in 0..golden.len() * 8 {
+            let mut bytes = golden.to_vec();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            match read(&bytes) {
+                Err(_) => assert!(bit / 8 < record_ends(golden)[0], "bit {bit}"),
+                Ok(loaded) => {
+                    let damage = loaded.damage.unwrap_or_else(|| panic!("bit {bit} passed unnoticed"));
+                    assert!(damage.offset <= bit as u64 / 8);
+                    assert_is_beginning(&loaded.profile, &whole);
+                }
             }
         }
     }
@@ -224,6 +248,37 @@ fn bins_rise() {
 }
 
 #[test]
+fn records_about_the_course_of_time_keep_their_order() {
+    let peak = (Tag::Peak, vec![1; 6]);
+    let other = (Tag::Peak, vec![1, 1, 2, 1, 1, 1]);
+    assert_eq!(problem(&[peak.clone(), peak.clone(), other]).0, "the peak as told before expected");
+    assert_eq!(problem(&[(Tag::Peak, vec![1; 7])]).0, "context 0 expected to be one of 0");
+    let point = |ns| (Tag::Curve, numbers(&[ns, 0, 0, 0, 0, 0]));
+    assert_eq!(problem(&[point(7), point(6)]).0, "a point of the curve after the one before expected");
+    let far = (Tag::Curve, numbers(&[u64::MAX, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]));
+    let (far, profile) = problem(&[far]);
+    assert_eq!((far.as_str(), profile.history.curve.len()), ("time of a point is too large", 1));
+    let snapshots = (Tag::Snapshots, vec![0; 1 + 3 * 5]);
+    let changes = |snapshot| (Tag::Changes, vec![snapshot]);
+    assert_eq!(problem(&[changes(0)]).0, "snapshot 0 expected to be one of 0");
+    assert_eq!(problem(&[snapshots.clone(), changes(3)]).0, "snapshot 3 expected to be one of 3");
+    let order = problem(&[snapshots.clone(), changes(2), changes(1)]);
+    assert_eq!(order.0, "changes in the order of their snapshots expected");
+    assert_eq!(problem(&[snapshots.clone(), snapshots]).0, "the entry with id 3 expected, not 0");
+}
+
+#[test]
+fn ages_have_as_many_classes_as_there_are() {
+    assert_eq!(problem_with(Tag::Lifetimes, &[0, 1 << (3 + 25)]), "fewer classes of ages expected");
+    assert_eq!(problem_with(Tag::Lifetimes, &[0, 1 << (3 + 24)]), "objects of an age: a number expected");
+    assert_eq!(problem_with(Tag::Ages, &[0, 1 << 33]), "fewer classes of ages expected");
+    assert_eq!(problem_with(Tag::Growth, &[3, 256]), "category 256 is too large");
+    let order = "a larger bin expected, up to the one for the largest objects";
+    assert_eq!(problem_with(Tag::Rounding, &[5, 1, 0, 1]), order);
+    assert_eq!(problem_with(Tag::Rounding, &[1026, 1]), order);
+}
+
+#[test]
 fn a_frame_has_one_meaning() {
     let function = (Tag::Functions, vec![0, 0, 0, 0, 0, 0]);
     let twice = (Tag::Sites, numbers(&[4, 16, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0]));
@@ -278,16 +333,16 @@ fn unknown_records_are_kept_or_refused() {
     let with = |flags| {
         let mut bytes = file_with(&[]);
         bytes.truncate(record_ends(&bytes)[2]);
-        bytes.extend(record(8, flags, b"peak"));
+        bytes.extend(record(20, flags, b"later"));
         bytes.extend(record(Tag::End.number(), 1, &[4]));
         bytes
     };
     let profile = read_whole(&with(0xfffe));
-    assert_eq!(profile.extra, [RawRecord { tag: 8, flags: 0xfffe, payload: b"peak".to_vec() }]);
+    assert_eq!(profile.extra, [RawRecord { tag: 20, flags: 0xfffe, payload: b"later".to_vec() }]);
     assert_eq!(read_whole(&common::written(&profile)), profile);
     assert_eq!(
         read(&with(1)).unwrap_err().to_string(),
-        "byte 78: record kind 8 is not known to this program; use the mprof that wrote the file"
+        "byte 78: record kind 20 is not known to this program; use the mprof that wrote the file"
     );
 }
 

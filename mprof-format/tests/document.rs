@@ -3,19 +3,19 @@
 
 mod common;
 
-use common::EVERY_KIND_V1;
+use common::{EVERY_KIND_V1, HISTORY_V1};
 
 const DOCUMENT: &str = include_str!("../../docs/FORMAT.md");
 const LAYOUT: &str = include_str!("../src/layout.rs");
 
-/// All bytes in the `hex` blocks of a text, without the remarks after `#`.
-fn shown(text: &str, comment: &str) -> Vec<u8> {
+/// All bytes in the blocks of a text that are marked as `wanted`, without the remarks after `#`.
+fn shown(text: &str, comment: &str, wanted: &str) -> Vec<u8> {
     let mut bytes = vec![];
     let mut is_hex = false;
     for line in text.lines() {
         let line = line.trim().strip_prefix(comment).unwrap_or_default().trim();
         if let Some(kind) = line.strip_prefix("```") {
-            is_hex = kind == "hex";
+            is_hex = kind == wanted;
         } else if is_hex {
             let digits = line.split('#').next().unwrap().split_whitespace();
             bytes.extend(digits.map(|digits| u8::from_str_radix(digits, 16).expect(line)));
@@ -26,7 +26,7 @@ fn shown(text: &str, comment: &str) -> Vec<u8> {
 
 #[test]
 fn the_document_walks_through_the_whole_golden_file() {
-    assert_eq!(shown(DOCUMENT, ""), EVERY_KIND_V1);
+    assert_eq!(shown(DOCUMENT, "", "hex"), EVERY_KIND_V1);
 }
 
 #[test]
@@ -40,5 +40,20 @@ fn the_layout_shows_the_header_and_the_payload_of_each_known_kind() {
         }
         at = end;
     }
-    assert_eq!(shown(LAYOUT, "///"), bytes);
+    assert_eq!(shown(LAYOUT, "///", "hex"), bytes);
+}
+
+#[test]
+fn both_show_the_records_about_the_course_of_time() {
+    let (mut records, mut payloads) = (vec![], vec![]);
+    let mut at = 20;
+    for end in common::record_ends(HISTORY_V1) {
+        if [8u16, 9, 10, 11, 14, 15, 16, 17].iter().any(|tag| HISTORY_V1[at..at + 2] == tag.to_le_bytes()) {
+            records.extend(&HISTORY_V1[at..end]);
+            payloads.extend(&HISTORY_V1[at + 8..end - 4]);
+        }
+        at = end;
+    }
+    assert_eq!(shown(DOCUMENT, "", "hex history"), records);
+    assert_eq!(shown(LAYOUT, "///", "hex history"), payloads);
 }

@@ -84,3 +84,26 @@ fn a_tiny_program_takes_little() {
     profile.bins = (0..=LAST_BIN).map(bin).collect();
     assert_eq!(written(&profile).len(), 3428);
 }
+
+#[test]
+fn the_length_of_points_is_what_they_take() {
+    let mut random = Random(3);
+    let mut profile = program(1);
+    let mut last = Point::default();
+    for _ in 0..1536 {
+        let live_bytes = random.below(1 << 40);
+        last = Point {
+            ns: last.ns + random.below(1 << 33),
+            live_bytes,
+            live_objects: random.below(1 << 30),
+            most_bytes: live_bytes + random.below(1 << 35),
+            bytes: last.bytes + random.below(1 << 40),
+            objects: last.objects + random.below(1 << 20),
+        };
+        profile.history.curve.push(last);
+    }
+    let without = written(&Profile { history: History::default(), ..profile.clone() }).len();
+    let length = Point::length_of(profile.history.curve.iter().copied());
+    assert_eq!(written(&profile).len(), without + 12 + length);
+    assert_eq!(read_whole(&written(&profile)), profile);
+}

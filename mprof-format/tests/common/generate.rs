@@ -115,6 +115,132 @@ impl Source<'_> {
         sizes.into_iter().map(bin).collect()
     }
 
+    fn history(&mut self, contexts: usize) -> History {
+        if self.small(3) == 0 {
+            return History::default();
+        }
+        let peak = (self.small(4) > 0).then(|| Peak {
+            totals: PeakTotals {
+                bytes: self.number(),
+                objects: self.number(),
+                number: self.number(),
+                ns: self.number(),
+                uncertainty: self.number(),
+                incomplete: self.small(2) == 1,
+            },
+            live: self.keyed(contexts, |source, context, category| {
+                let (objects, bytes) = (source.number(), source.number());
+                Live { context, category, objects, bytes }
+            }),
+        });
+        History {
+            peak,
+            curve: self.curve(),
+            snapshots: self.list(4, |source| Snapshot {
+                totals: SnapshotTotals {
+                    ns: source.number(),
+                    live_bytes: source.number(),
+                    live_objects: source.number(),
+                    bytes: source.number(),
+                    objects: source.number(),
+                },
+                changes: source.keyed(contexts, |source, context, category| {
+                    let (objects, bytes) = (source.number() as i64, source.number() as i64);
+                    Change { context, category, objects, bytes }
+                }),
+            }),
+            lifetimes: self.keyed(contexts, Source::lifetime),
+            ages: self.keyed(contexts, |source, context, category| {
+                let (classes, ages) = (source.classes(), source.number());
+                Ages { context, category, classes, ages }
+            }),
+            growth: self.keyed(contexts, |source, context, category| {
+                let [reallocations, first, moved, copied_bytes, smallest, largest] =
+                    std::array::from_fn(|_| source.number());
+                Growth { context, category, reallocations, first, moved, copied_bytes, smallest, largest }
+            }),
+            rounding: self.rounding(),
+        }
+    }
+
+    /// Entries for some of the contexts, in order.
+    fn keyed<T>(&mut self, contexts: usize, entry: impl Fn(&mut Self, u32, Category) -> T) -> Vec<T> {
+        let step = 1 + self.small(20) as usize;
+        let mut entries = vec![];
+        for context in (0..contexts as u32).step_by(step) {
+            let mut categories = self.list(2, |source| match source.small(3) {
+                0 => source.number() as u8,
+                _ => source.small(5) as u8,
+            });
+            categories.sort_by_key(|category| Category::from_index(*category));
+            categories.dedup();
+            for category in categories {
+                entries.push(entry(self, context, Category::from_index(category)));
+            }
+        }
+        entries
+    }
+
+    fn classes<const N: usize>(&mut self) -> [u64; N] {
+        let mut classes = [0; N];
+        for _ in 0..self.small(5) {
+            classes[self.small(N as u64) as usize] = self.number();
+        }
+        classes
+    }
+
+    fn lifetime(&mut self, context: u32, category: Category) -> Lifetime {
+        let mut lifetime = Lifetime {
+            context,
+            category,
+            classes: self.classes(),
+            temporary: self.number(),
+            ages: self.number(),
+            young_bytes: 0,
+        };
+        if self.small(3) == 0 {
+            lifetime.classes = [0; LIFETIME_CLASSES];
+            lifetime.classes[Lifetime::class_of(lifetime.ages)] = 1;
+            lifetime.temporary %= 3;
+        }
+        if self.small(3) == 0 {
+            lifetime.temporary = lifetime.classes[0];
+        }
+        if lifetime.classes[0] > 0 {
+            lifetime.young_bytes = self.number();
+        }
+        if lifetime.classes[1..].iter().all(|count| *count == 0) {
+            lifetime.ages = 0;
+        }
+        lifetime
+    }
+
+    /// Points that rise, up to the largest number.
+    fn curve(&mut self) -> Vec<Point> {
+        let mut last = Point::default();
+        self.list(20, |source| {
+            let live_bytes = source.number();
+            last = Point {
+                ns: last.ns.saturating_add(source.number()),
+                live_bytes,
+                live_objects: source.number(),
+                most_bytes: source.number(),
+                bytes: last.bytes.saturating_add(source.number()),
+                objects: last.objects.saturating_add(source.number()),
+            };
+            last
+        })
+    }
+
+    fn rounding(&mut self) -> Vec<Rounding> {
+        let mut sizes = self.list(6, |source| source.small(LAST_BIN + 2));
+        sizes.sort_unstable();
+        sizes.dedup();
+        let rounding =
+            |size: u64| Rounding { size: (size <= LAST_BIN).then_some(size), bytes: self.number() };
+        sizes.into_iter().map(rounding).collect()
+    }
+
     fn names(&mut self, modules: usize) -> Names {
         let files = self.list(4, Source::string);
         let functions = self.list(4, |source| Function {
@@ -188,6 +314,7 @@ pub(crate) fn profile(numbers: &[u64]) -> Profile {
     let contexts: Vec<_> = (0..count).map(|id| source.context(id, threads.len(), modules.len())).collect();
     let counters = source.counters(contexts.len());
     let bins = source.bins();
+    let history = source.history(contexts.len());
     let names = (source.small(2) == 0).then(|| source.names(modules.len()));
     let extra = source.list(3, |source| {
         let tag = source.number() as u16;
@@ -195,5 +322,5 @@ pub(crate) fn profile(numbers: &[u64]) -> Profile {
         RawRecord { tag, flags: source.number() as u16 & !1, payload: source.string() }
     });
     let incomplete = source.small(2) == 1;
-    Profile { process, modules, threads, contexts, counters, bins, names, extra, incomplete }
+    Profile { process, modules, threads, contexts, counters, bins, history, names, extra, incomplete }
 }

@@ -1,6 +1,6 @@
 //! What must hold for any bytes; used by the fuzz target and by the test that replays its corpus.
 
-use mprof_format::model::{Frame, Names, Profile};
+use mprof_format::model::{Category, Frame, History, Names, Profile};
 use mprof_format::{read, write_profile};
 
 /// Reads `bytes`. Where there is a profile, its indices are in range, and written and read again it is the same.
@@ -44,10 +44,35 @@ fn check_indices(profile: &Profile) {
     // The bin without a size is the last.
     let size = |size: Option<u64>| size.unwrap_or(u64::MAX);
     assert!(profile.bins.is_sorted_by(|a, b| size(a.size) < size(b.size)));
+    check_history(&profile.history, profile.contexts.len());
     if let Some(names) = &profile.names {
         check_names(names, modules);
         assert!(names.sites.keys().all(|&frame| is_code(frame) && in_range(frame)));
     }
+}
+
+fn check_history(history: &History, contexts: usize) {
+    let check = |keys: &mut dyn Iterator<Item = (u32, Category)>| {
+        let mut last = None;
+        for key in keys {
+            assert!((key.0 as usize) < contexts && last < Some(key));
+            last = Some(key);
+        }
+    };
+    if let Some(peak) = &history.peak {
+        check(&mut peak.live.iter().map(|live| (live.context, live.category)));
+    }
+    for snapshot in &history.snapshots {
+        check(&mut snapshot.changes.iter().map(|change| (change.context, change.category)));
+    }
+    check(&mut history.lifetimes.iter().map(|lifetime| (lifetime.context, lifetime.category)));
+    check(&mut history.ages.iter().map(|ages| (ages.context, ages.category)));
+    check(&mut history.growth.iter().map(|growth| (growth.context, growth.category)));
+    let rise = |a: [u64; 3], b: [u64; 3]| a.iter().zip(b).all(|(a, b)| *a <= b);
+    let clock = |point: &mprof_format::model::Point| [point.ns, point.bytes, point.objects];
+    assert!(history.curve.is_sorted_by(|a, b| rise(clock(a), clock(b))));
+    let size = |size: Option<u64>| size.unwrap_or(u64::MAX);
+    assert!(history.rounding.is_sorted_by(|a, b| size(a.size) < size(b.size)));
 }
 
 fn check_names(names: &Names, modules: usize) {

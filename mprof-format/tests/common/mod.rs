@@ -13,6 +13,9 @@ use mprof_format::{read, write_profile};
 /// The golden file of format version 1: [`every_kind`].
 pub(crate) const EVERY_KIND_V1: &[u8] = include_bytes!("../files/v1/every-kind.mprof");
 
+/// The golden file of the records about the course of time, which came later: [`history`].
+pub(crate) const HISTORY_V1: &[u8] = include_bytes!("../files/v1/history.mprof");
+
 /// A sink in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Bytes(pub(crate) Vec<u8>);
@@ -120,10 +123,124 @@ pub(crate) fn every_kind() -> Profile {
             Bin { size: Some(204), allocs: 10_000, frees: 4981, bytes: 2_040_000, freed_bytes: 1_016_124 },
             Bin { size: None, allocs: 2, frees: 1, bytes: 9000, freed_bytes: 4000 },
         ],
+        history: History::default(),
         names: Some(every_name()),
         extra: vec![RawRecord { tag: 1000, flags: 0, payload: b"of a later time".to_vec() }],
         incomplete: false,
     }
+}
+
+/// A profile with all there is about the course of time: the contexts and counters of [`every_kind`].
+pub(crate) fn history() -> Profile {
+    let live = |context, category, objects, bytes| Live { context, category, objects, bytes };
+    let point = |ns, live_bytes, live_objects, most_bytes, bytes, objects| Point {
+        ns,
+        live_bytes,
+        live_objects,
+        most_bytes,
+        bytes,
+        objects,
+    };
+    Profile {
+        history: History {
+            peak: Some(Peak {
+                totals: PeakTotals {
+                    bytes: 1_033_284,
+                    objects: 5023,
+                    number: 10_005,
+                    ns: 12_000_000,
+                    uncertainty: 131_072,
+                    incomplete: false,
+                },
+                live: vec![
+                    live(3, Category::Medium, 5019, 1_023_876),
+                    live(5, Category::Medium, 2, 408),
+                    live(11, Category::ExtraLarge, 2, 9000),
+                ],
+            }),
+            curve: vec![
+                point(0, 0, 0, 0, 0, 0),
+                point(5_000_000, 510_000, 2500, 512_040, 1_020_000, 5000),
+                point(12_345_678, 1_028_876, 5020, 1_033_284, 2_049_048, 10_005),
+            ],
+            snapshots: every_snapshot(),
+            lifetimes: every_lifetime(),
+            ages: vec![Ages {
+                context: 5,
+                category: Category::Medium,
+                classes: at([(0, 3990), (1, 10)]),
+                ages: 10,
+            }],
+            growth: vec![Growth {
+                context: 11,
+                category: Category::ExtraLarge,
+                reallocations: 12,
+                first: 1,
+                moved: 5,
+                copied_bytes: 30_000,
+                smallest: 16,
+                largest: 5000,
+            }],
+            rounding: vec![
+                Rounding { size: Some(204), bytes: 120_000 },
+                Rounding { size: None, bytes: 4096 },
+            ],
+        },
+        names: None,
+        extra: vec![],
+        ..every_kind()
+    }
+}
+
+fn every_snapshot() -> Vec<Snapshot> {
+    let change = |context, category, objects, bytes| Change { context, category, objects, bytes };
+    let totals = |ns, live_bytes, live_objects, bytes, objects| SnapshotTotals {
+        ns,
+        live_bytes,
+        live_objects,
+        bytes,
+        objects,
+    };
+    vec![
+        Snapshot {
+            totals: totals(5_000_000, 510_408, 2502, 1_020_000, 5000),
+            changes: vec![change(3, Category::Medium, 2500, 510_000), change(5, Category::Medium, 2, 408)],
+        },
+        Snapshot {
+            totals: totals(12_000_000, 1_028_876, 5020, 2_049_048, 10_005),
+            changes: vec![
+                change(3, Category::Medium, 2519, 513_876),
+                change(5, Category::Medium, -2, -408),
+                change(11, Category::ExtraLarge, 1, 5000),
+            ],
+        },
+    ]
+}
+
+fn every_lifetime() -> Vec<Lifetime> {
+    let lifetime = |context, category, classes, temporary, ages, young_bytes| Lifetime {
+        context,
+        category,
+        classes,
+        temporary,
+        ages,
+        young_bytes,
+    };
+    vec![
+        lifetime(5, Category::Medium, at([(0, 4000)]), 4000, 0, 816_000),
+        lifetime(8, Category::Small, at([(0, 1), (1, 1), (10, 1)]), 0, 601, 16),
+        lifetime(8, Category::Medium, at([(0, 900), (1, 81)]), 7, 81, 183_600),
+        lifetime(11, Category::ExtraLarge, at([(11, 1)]), 0, 1998, 0),
+    ]
+}
+
+/// Counts of classes, given those that are not 0.
+fn at<const N: usize, const M: usize>(counts: [(usize, u64); M]) -> [u64; N] {
+    let mut classes = [0; N];
+    for (class, count) in counts {
+        classes[class] = count;
+    }
+    classes
 }
 
 fn every_module() -> Vec<Module> {

@@ -1,0 +1,161 @@
+//! The part of the profile about the course of time.
+
+use mprof_format::history::{Lifetime, Live, PeakTotals, Point};
+use mprof_format::kinds::Category;
+use mprof_format::write::Sink;
+
+use super::{Dump, lenient};
+use crate::ledger::{self, Peak};
+use crate::records::{self, Chunk, Tally};
+use crate::{curve, process};
+
+/// Bytes that the curve takes in the file at most, its record's own among them.
+const CURVE_LENGTH: usize = 24 * 1024;
+
+/// Turns the processor's time stamps into nanoseconds since the start of the recording, by two moments of which both
+/// are known: that start, and now.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clock {
+    start: u64,
+    now: u64,
+    elapsed: u64,
+}
+
+impl Clock {
+    pub(super) fn now() -> Clock {
+        Clock { start: process::start_stamp(), now: ledger::time_stamp(), elapsed: process::elapsed() }
+    }
+
+    /// Nanoseconds from the start of the recording to now.
+    pub(super) fn elapsed(&self) -> u64 {
+        self.elapsed
+    }
+
+    fn nanoseconds(&self, stamp: u64) -> u64 {
+        let length = self.now.saturating_sub(self.start).max(1);
+        let passed = stamp.saturating_sub(self.start).min(length);
+        (u128::from(passed) * u128::from(self.elapsed) / u128::from(length)) as u64
+    }
+}
+
+impl<S: Sink> Dump<'_, S> {
+    /// Says when the peak was. What was alive then follows, heap by heap.
+    pub(super) fn peak(&mut self) -> Result<(), S::Error> {
+        let Peak { bytes, objects, number, time, uncertainty, .. } = self.peak;
+        let ns = self.clock.nanoseconds(time);
+        let incomplete = records::is_peak_lost();
+        lenient(self.writer.peak(&PeakTotals { bytes, objects, number, ns, uncertainty, incomplete }))
+    }
+
+    /// What was alive at the peak of one counter's objects.
+    pub(super) fn live(&mut self, context: u32, tally: &Tally) -> Result<(), S::Error> {
+        if tally.peak_objects == 0 {
+            return Ok(());
+        }
+        lenient(self.writer.live_at_peak(&Live {
+            context,
+            category: Category::from_index(tally.category as u8),
+            objects: tally.peak_objects,
+            bytes: tally.peak_bytes,
+        }))
+    }
+
+    /// How long the freed objects of a chunk lived. `id`: a node's context, if it was written.
+    pub(super) fn lifetimes(
+        &mut self,
+        chunk: &Chunk,
+        id: impl Fn(u32) -> Option<u32>,
+    ) -> Result<(), S::Error> {
+        for (node, category, counts) in chunk.all_lifetimes() {
+            let Some(context) = id(node) else { continue };
+            if counts.classes.iter().all(|count| *count == 0) {
+                continue;
+            }
+            lenient(self.writer.lifetime(&Lifetime {
+                context,
+                category: Category::from_index(category as u8),
+                classes: counts.classes,
+                temporary: counts.temporary,
+                ages: counts.ages,
+                young_bytes: counts.young_bytes,
+            }))?;
+        }
+        Ok(())
+    }
+
+    /// The curve, from the start to now, with fewer points where it would take too much room.
+    pub(super) fn curve(&mut self) -> Result<(), S::Error> {
+        let sums = ledger::sums();
+        let live_bytes = sums.live_bytes.max(0) as u64;
+        let end = Point {
+            ns: self.clock.elapsed(),
+            live_bytes,
+            live_objects: sums.live_objects.max(0) as u64,
+            most_bytes: live_bytes,
+            bytes: sums.bytes,
+            objects: sums.objects,
+        };
+        let clock = self.clock;
+        let points = |step| {
+            let drawn = curve::points().chunks(step).filter_map(move |points| merged(points, clock));
+            rising(core::iter::once(Point::default()).chain(drawn).chain(core::iter::once(end)))
+        };
+        let mut step = 1;
+        while Point::length_of(points(step)) + RECORD > CURVE_LENGTH && step < curve::POINTS {
+            step *= 2;
+        }
+        points(step).try_for_each(|point| lenient(self.writer.point(&point)))
+    }
+}
+
+/// A record's own bytes.
+const RECORD: usize = mprof_format::layout::RECORD_HEADER + mprof_format::layout::CRC;
+
+/// Neighbouring points made one.
+fn merged(points: &[curve::Point], clock: Clock) -> Option<Point> {
+    let last = points.last()?;
+    Some(Point {
+        ns: clock.nanoseconds(last.time),
+        live_bytes: last.live_bytes,
+        live_objects: last.live_objects,
+        most_bytes: points.iter().map(|point| point.most_bytes).max()?,
+        bytes: last.bytes,
+        objects: last.objects,
+    })
+}
+
+/// The points with times and sums that do not fall: processors' clocks may differ a little, and another thread's counts
+/// are seen later than its own.
+fn rising(points: impl Iterator<Item = Point>) -> impl Iterator<Item = Point> {
+    let mut last = Point::default();
+    points.map(move |point| {
+        last = Point {
+            ns: point.ns.max(last.ns),
+            bytes: point.bytes.max(last.bytes),
+            objects: point.objects.max(last.objects),
+            ..point
+        };
+        last
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_stamps_become_nanoseconds() {
+        let clock = Clock { start: 1000, now: 4000, elapsed: 1500 };
+        let times = [0, 1000, 1001, 2000, 4000, 9000].map(|stamp| clock.nanoseconds(stamp));
+        assert_eq!(times, [0, 0, 0, 500, 1500, 1500]);
+        let long = Clock { start: 0, now: u64::MAX, elapsed: u64::MAX / 2 };
+        assert_eq!(long.nanoseconds(u64::MAX / 2), u64::MAX / 4);
+    }
+
+    #[test]
+    fn points_rise() {
+        let point = |ns, bytes| Point { ns, bytes, ..Point::default() };
+        let fallen = [point(5, 50), point(4, 60), point(6, 40)];
+        assert!(rising(fallen.into_iter()).eq([point(5, 50), point(5, 60), point(6, 60)]));
+    }
+}
