@@ -12,6 +12,7 @@
 //! | [`startup`] | the order of things at the start |
 //! | [`options`], [`identity`] | what was asked for; who we are |
 //! | [`profile`] | writing the file |
+//! | [`leak_check`], [`registers`] | which kept objects can still be reached |
 //! | [`reference`] | the `backtrace` crate as a second opinion on call chains |
 //!
 //! What Rust code allocates in here comes from the engine's arena and never reaches the program's allocator.
@@ -21,10 +22,12 @@
 mod bootstrap;
 mod hooks;
 mod identity;
+mod leak_check;
 mod options;
 mod originals;
 mod profile;
 mod reference;
+mod registers;
 mod shim;
 mod startup;
 

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use mprof_core::note;
 use mprof_core::process::{self, OPTIONS};
 
-use crate::identity;
+use crate::{identity, leak_check};
 
 unsafe extern "C" {
     /// Where the initial stack begins: the argument count, then the arguments (`<ld.so>`, GLIBC_2.2.5).
@@ -91,6 +91,11 @@ pub fn read() {
     });
     choice(b"MPROF_THREADS", &[b"shared", b"each"], |value| {
         OPTIONS.each_thread.store(value == 1, Ordering::Relaxed)
+    });
+    choice(b"MPROF_LEAK_CHECK", &[b"0", b"1"], |value| {
+        if value == 1 {
+            leak_check::ask();
+        }
     });
     choice(b"MPROF_FOLLOW", &[b"0", b"1"], |value| FIRST_ONLY.store(value == 0, Ordering::Relaxed));
     if let Some(data) = variable(b"MPROF_DATA").filter(|data| !data.is_empty())

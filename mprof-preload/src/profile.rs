@@ -11,7 +11,7 @@ use mprof_core::{process, reference, sys};
 use mprof_format::kinds::Reason;
 use mprof_format::write::Sink;
 
-use crate::{identity, options, startup};
+use crate::{identity, leak_check, options, registers, startup};
 
 /// Longest path of a data file, bytes.
 const PATH: usize = 4096;
@@ -30,7 +30,13 @@ static WRITER: AtomicU32 = AtomicU32::new(0);
 static EXCUSED: AtomicBool = AtomicBool::new(false);
 
 /// Writes the profile of this process, for this reason. Says so in one line if that cannot be done.
+#[inline(never)]
 pub fn write(reason: Reason, signal: u32) {
+    registers::save(|sp| write_above(reason, signal, sp));
+}
+
+/// [`write`]. `sp`: see [`registers::save`].
+fn write_above(reason: Reason, signal: u32, sp: usize) {
     if process::id() != sys::process_id() {
         // A vfork child borrows its parent's memory; a fork child that has done nothing has nothing to write.
         return;
@@ -54,12 +60,16 @@ pub fn write(reason: Reason, signal: u32) {
         }
         sys::sleep_microseconds(100);
     }
-    sys::with_signals_blocked(sys::ASYNCHRONOUS, sys::SIGXFSZ | sys::SIGPIPE, || write_alone(reason, signal));
+    sys::with_signals_blocked(sys::ASYNCHRONOUS, sys::SIGXFSZ | sys::SIGPIPE, || {
+        write_alone(reason, signal, sp)
+    });
     WRITER.store(0, Ordering::Release);
 }
 
 /// [`write`], as the only thread that does, with no signal handler to come between.
-fn write_alone(reason: Reason, signal: u32) {
+fn write_alone(reason: Reason, signal: u32, sp: usize) {
+    let rest = Rest::ask();
+    leak_check::run(reason, sp);
     let mut name = Text::<PATH>::new();
     push_file_name(&mut name);
     let mut temporary = name.clone();
@@ -68,6 +78,7 @@ fn write_alone(reason: Reason, signal: u32) {
         (Some(name), Some(temporary)) => write_file(name, temporary, reason, signal),
         _ => Err(sys::Errno(libc::ENAMETOOLONG)),
     };
+    drop(rest);
     if let Err(error) = outcome {
         note::say(format_args!("cannot write {}: {}", Printable(name.as_bytes()), reason_text(error)));
     }
@@ -141,9 +152,7 @@ fn create_and_fill(temporary: &CStr, reason: Reason, signal: u32) -> Result<(), 
     let facts = Facts { reason, signal, program: identity::program(), arguments: identity::arguments() };
     // SAFETY: this thread holds `WRITER`, or is the child that its holder waits for.
     let buffer = unsafe { &mut *RECORD.0.get() };
-    let rest = Rest::ask();
     let written = dump::write(File { descriptor, flawed: None }, buffer, facts);
-    drop(rest);
     sys::close(descriptor);
     written.map(drop)
 }

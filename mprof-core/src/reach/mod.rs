@@ -39,7 +39,7 @@ use objects::Objects;
 use ranges::{Range, find, merge, without};
 use threads::{Thread, Threads};
 
-pub use table::{Amount, forget, is_known, of_record};
+pub use table::{forget, of_record, summary};
 
 /// What the engine does not know about the process.
 #[derive(Debug, Clone, Copy)]
@@ -116,8 +116,7 @@ fn look_around(memory: Memory, threads: &Threads, facts: Facts<'_>) -> Result<Su
     if let Some(page_map) = page_map {
         sys::close(page_map);
     }
-    known.ok_or(Failure::NoMemory)?;
-    Ok(Summary { unseen_threads: threads.unseen })
+    known.ok_or(Failure::NoMemory)
 }
 
 /// The steps 2 to 6. `None` without memory.
@@ -127,7 +126,7 @@ fn classify_all(
     facts: Facts<'_>,
     mappings: &[Mapping],
     [scanner, other]: &mut [Scanner; 2],
-) -> Option<()> {
+) -> Option<Summary> {
     let pieces = pieces::of(mappings, facts.monitor)?;
     let mut areas = Areas::new(facts.allocator, memory, &pieces);
     let objects = Objects::find(&pieces, scanner, &mut areas)?;
@@ -153,11 +152,16 @@ fn classify_all(
     }
     marking.follow(other);
     marking.sort_lost(other);
+    let summary = Summary { unseen_threads: threads.unseen };
     let classes = marking.classes().enumerate();
-    table::fill(classes.map(|(object, class)| {
-        let range = objects.range(object);
-        (objects.record(object), class, range.end - range.start)
-    }))
+    table::fill(
+        summary,
+        classes.map(|(object, class)| {
+            let range = objects.range(object);
+            (objects.record(object), class, range.end - range.start)
+        }),
+    )?;
+    Some(summary)
 }
 
 /// The memory of files that can be read and not written: where virtual tables are.

@@ -8,8 +8,6 @@ use super::pieces::{Owner, Piece, at};
 use super::ranges::Range;
 use super::threads::Threads;
 
-/// What a function may use below its stack pointer, bytes (System V ABI for x86-64, section 3.2.2).
-const RED_ZONE: usize = 128;
 const PAGE: usize = crate::sys::PAGE;
 /// Thread control blocks lie at multiples of this.
 const CONTROL_BLOCK: usize = 64;
@@ -28,7 +26,7 @@ pub(super) fn unused(
         let is_its_own = piece.owner == Owner::FirstStack
             || (piece.range.contains(thread.control_block) && thread.control_block > thread.sp);
         if is_its_own {
-            whole &= holes.push(Range { start: piece.range.start, end: thread.sp.saturating_sub(RED_ZONE) });
+            whole &= holes.push(Range { start: piece.range.start, end: thread.sp });
         }
     }
     if threads.unseen == 0 {
@@ -60,8 +58,8 @@ fn is_abandoned(memory: Memory, threads: &Threads, piece: &Piece) -> bool {
 fn last_control_block(memory: Memory, stack: Range) -> Option<usize> {
     let start = stack.end.saturating_sub(PAGE).max(stack.start);
     let blocks = (start..stack.end).step_by(CONTROL_BLOCK).rev();
-    let own = |address: usize| memory.word(address) == Some(address as u64);
-    blocks.into_iter().find(|&address| own(address) && own(address + 16))
+    let holds = |place: usize, address: usize| memory.word(place) == Some(address as u64);
+    blocks.into_iter().find(|&address| holds(address, address) && holds(address + 16, address))
 }
 
 #[cfg(test)]
@@ -95,7 +93,7 @@ mod tests {
     fn below_a_stack_pointer_nothing_is_in_use() {
         let (piece, control_block) = stack();
         let sp = piece.range.start + PAGE;
-        let expected = [Range { start: piece.range.start, end: sp - 128 }];
+        let expected = [Range { start: piece.range.start, end: sp }];
         assert_eq!(holes(piece, &[Thread { sp, control_block }], 0), expected);
         // A thread that runs in memory of its own making.
         assert_eq!(holes(piece, &[Thread { sp, control_block: 64 }], 0), []);

@@ -1,31 +1,26 @@
 //! The result: objects and bytes of each class, for each counter record.
 
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+
+use mprof_format::reachability::{Amount, CLASSES};
 
 use crate::records;
 use crate::sys;
 
+use super::Summary;
 use super::marking::Class;
 
-/// Objects and their bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Amount {
-    /// Number of objects.
-    pub objects: u64,
-    /// Bytes, as asked for.
-    pub bytes: u64,
-}
-
 /// Amounts by class.
-type Row = [Amount; 4];
+type Row = [Amount; CLASSES];
 
 /// A row for each counter record; null: nothing was classified.
 static TABLE: AtomicPtr<Row> = AtomicPtr::new(null_mut());
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
+static UNSEEN_THREADS: AtomicU32 = AtomicU32::new(0);
 
 /// Makes the table of (record, class, bytes) of each object, in place of an earlier one. `None` without memory.
-pub(super) fn fill(objects: impl Iterator<Item = (u32, Class, usize)>) -> Option<()> {
+pub(super) fn fill(summary: Summary, objects: impl Iterator<Item = (u32, Class, usize)>) -> Option<()> {
     let length = records::limit() as usize;
     let bytes = (length * size_of::<Row>()).next_multiple_of(sys::PAGE);
     // Only those pages of it take memory that have something on them.
@@ -40,27 +35,29 @@ pub(super) fn fill(objects: impl Iterator<Item = (u32, Class, usize)>) -> Option
         }
     }
     LENGTH.store(length, Ordering::Relaxed);
+    UNSEEN_THREADS.store(summary.unseen_threads, Ordering::Relaxed);
     TABLE.store(table, Ordering::Release);
     Some(())
 }
 
-/// What was found of a counter record's objects, by class; `None` where nothing was classified.
-pub fn of_record(number: u32) -> Option<Row> {
+/// What was found of a counter record's objects, by class; nothing where none were classified.
+pub fn of_record(number: u32) -> Row {
     let table = TABLE.load(Ordering::Acquire);
-    if table.is_null() {
-        return None;
-    }
     let index = number as usize;
+    if table.is_null() || index >= LENGTH.load(Ordering::Relaxed) {
+        return Row::default();
+    }
     // SAFETY: the table is published whole, of this length or more, and never given back.
-    Some(if index < LENGTH.load(Ordering::Relaxed) { unsafe { *table.add(index) } } else { Row::default() })
+    unsafe { *table.add(index) }
 }
 
-/// Whether objects were classified.
-pub fn is_known() -> bool {
-    !TABLE.load(Ordering::Acquire).is_null()
+/// What there is to say about the classification; `None`: objects were not classified.
+pub fn summary() -> Option<Summary> {
+    let is_known = !TABLE.load(Ordering::Acquire).is_null();
+    is_known.then(|| Summary { unseen_threads: UNSEEN_THREADS.load(Ordering::Relaxed) })
 }
 
-/// In a child after a fork: nothing is known of its objects.
+/// Objects are not classified any more: time has gone on, or this is a child after a fork.
 pub fn forget() {
     TABLE.store(null_mut(), Ordering::Relaxed);
 }

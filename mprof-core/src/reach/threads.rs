@@ -9,7 +9,7 @@ use crate::sys::{self, Errno, syscall};
 /// What is known of a thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Thread {
-    /// Its stack pointer.
+    /// The lowest address of its stack that is in use.
     pub(super) sp: usize,
     /// Its thread control block.
     pub(super) control_block: usize,
@@ -38,6 +38,8 @@ struct Stopped {
     signal: usize,
 }
 
+/// What a function may use below its stack pointer, bytes (System V ABI for x86-64, section 3.2.2).
+const RED_ZONE: usize = 128;
 /// How long to wait for threads to stop, altogether, microseconds: one that waits for a child of vfork(2) does not.
 const PATIENCE: u32 = 2_000_000;
 /// Rounds of looking for threads that others made before they were stopped.
@@ -108,7 +110,7 @@ impl Threads {
         let mut words = [0u64; 27];
         // SAFETY: the kernel writes one user_regs_struct.
         let outcome = unsafe { ptrace(GET_REGISTERS, id, 0, words.as_mut_ptr() as usize) };
-        let (sp, control_block) = (words[19] as usize, words[21] as usize);
+        let (sp, control_block) = ((words[19] as usize).saturating_sub(RED_ZONE), words[21] as usize);
         outcome.is_ok()
             && self.known.push(Thread { sp, control_block })
             && words.iter().all(|&word| self.registers.push(word))
