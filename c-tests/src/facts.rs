@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-use mprof_format::model::{Bin, Category, Context, Counter, Frame, ModuleKind, Names, Profile, Special};
+use mprof_format::model::{Bin, CLASSES, Category, Context, Counter, Frame, ModuleKind, Names, Profile, Special};
 
 /// What was allocated and freed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,6 +53,8 @@ pub struct Facts {
     pub profile: Profile,
     /// (functions of a chain, outermost first; category; what was allocated there), one a counter.
     counters: Vec<(Vec<String>, Category, Totals)>,
+    /// (functions of a chain, objects of each class that are kept of what was allocated there).
+    classes: Vec<(Vec<String>, [u64; CLASSES])>,
 }
 
 impl Facts {
@@ -68,7 +70,11 @@ impl Facts {
             .iter()
             .map(|counter| (chains.functions(counter.context), counter.category, of_counter(counter)));
         let counters = counters.collect();
-        Facts { profile, counters }
+        let kept = profile.reachability.iter().flat_map(|reachability| &reachability.kept);
+        let classes = kept
+            .map(|kept| (chains.functions(kept.context), kept.classes.map(|amount| amount.objects)))
+            .collect();
+        Facts { profile, counters, classes }
     }
 
     /// All that a profile's counters say, named or not.
@@ -98,6 +104,21 @@ impl Facts {
     pub fn ending(&self, chain: &str) -> Totals {
         let wanted = words(chain);
         self.sum(|functions| functions.ends_with(&wanted))
+    }
+
+    /// Kept objects that were allocated at the end of all chains whose innermost functions are these: lost, indirect,
+    /// possible, reachable.
+    ///
+    /// # Panics
+    /// When they were not classified.
+    pub fn classes(&self, chain: &str) -> [u64; CLASSES] {
+        let wanted = words(chain);
+        self.sum_classes(|functions| functions.ends_with(&wanted))
+    }
+
+    /// The same of what was allocated by a function and below it.
+    pub fn classes_through(&self, function: &str) -> [u64; CLASSES] {
+        self.sum_classes(|functions| functions.iter().any(|name| name == function || name == &format!("{function}()")))
     }
 
     /// What was allocated by all chains that begin with these functions.
@@ -173,6 +194,15 @@ impl Facts {
             assert!(totals.frees <= totals.allocs, "{chain}, {category:?}: {totals:?}");
             assert!(totals.freed_bytes <= totals.bytes, "{chain}, {category:?}: {totals:?}");
         }
+    }
+
+    fn sum_classes(&self, matches: impl Fn(&[String]) -> bool) -> [u64; CLASSES] {
+        assert!(self.profile.reachability.is_some(), "the kept objects are classified");
+        let mut sums = [0; CLASSES];
+        for (_, classes) in self.classes.iter().filter(|(functions, _)| matches(functions)) {
+            sums.iter_mut().zip(classes).for_each(|(sum, count)| *sum += count);
+        }
+        sums
     }
 
     fn sum(&self, matches: impl Fn(&[String]) -> bool) -> Totals {

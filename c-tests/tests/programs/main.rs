@@ -7,6 +7,7 @@ mod names;
 mod options;
 mod paper;
 mod processes;
+mod reachability;
 mod rules;
 mod signals;
 mod sizes;
