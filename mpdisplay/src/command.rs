@@ -193,6 +193,8 @@ fn options(arguments: &Arguments, suppressions: Suppressions, screen: &Screen) -
         suppressions,
         show: arguments.reading.show(),
         by: arguments.several.by(),
+        at_peak: false,
+        clock: arguments.shown.clock(),
         source_directories: arguments.naming.source_directories.clone(),
         page: screen.page(),
         styles: screen.styles(),

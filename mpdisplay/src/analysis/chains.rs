@@ -189,7 +189,12 @@ mod tests {
                 parent = Some(tree.nodes.len() as u32 - 1);
             }
             let node = parent.expect("a chain has a function");
-            tree.counts.push(Count { node, category: Category::Small, usage: Usage::new(1, 1, 0, 0) });
+            tree.counts.push(Count {
+                node,
+                category: Category::Small,
+                usage: Usage::new(1, 1, 0, 0),
+                past: None,
+            });
         }
         tree
     }

@@ -3,6 +3,7 @@
 pub mod annotation;
 pub mod bins;
 pub mod chains;
+pub mod curve;
 pub mod cycles;
 pub mod direct;
 pub mod flow;
@@ -14,6 +15,7 @@ pub mod modules;
 mod names;
 pub mod number;
 pub mod part;
+pub mod past;
 pub mod pattern;
 pub mod share;
 mod start;

@@ -48,7 +48,8 @@ impl Detail {
 mod tests {
     use super::*;
 
-    const WHOLE: Usage = Usage { allocs: 1000, bytes: 100_000, frees: 800, freed_bytes: 60_000 };
+    const WHOLE: Usage =
+        Usage { allocs: 1000, bytes: 100_000, frees: 800, freed_bytes: 60_000, peak: 0, peak_bytes: 0 };
 
     fn row(allocs: u64, bytes: u64, kept: u64, kept_bytes: u64) -> Usage {
         Usage::new(allocs, bytes, allocs - kept, bytes - kept_bytes)

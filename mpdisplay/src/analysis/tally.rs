@@ -1,10 +1,11 @@
-//! Sums: what was allocated, what of it was freed, and how both spread over the categories.
+//! Sums: what was allocated, what of it was freed or alive at the peak, and how this spreads over the categories.
 
 use super::number::{Change, Number};
-use mprof_format::model::{Bin, Category, Counter};
+use mprof_format::model::{Bin, Category, Counter, Live};
 use std::ops::AddAssign;
 
-/// Objects and bytes allocated, and those of them that were freed. Additions stop at the end of the numbers.
+/// Objects and bytes allocated, and those of them that were freed or alive at the heap's peak. Additions stop at the end
+/// of the numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage<N = u64> {
     /// Objects allocated.
@@ -15,12 +16,27 @@ pub struct Usage<N = u64> {
     pub frees: N,
     /// Bytes of these that were freed; never more than `bytes`.
     pub freed_bytes: N,
+    /// Objects of these that were alive at the peak; never more than `allocs`. Of several processes: at the peak of each.
+    pub peak: N,
+    /// Bytes of these that were alive at the peak; never more than `bytes`.
+    pub peak_bytes: N,
 }
 
 impl Usage {
     /// Makes a usage; more freed than allocated, which only a damaged file can say, counts as all freed.
     pub fn new(allocs: u64, bytes: u64, frees: u64, freed_bytes: u64) -> Self {
-        Usage { allocs, bytes, frees: frees.min(allocs), freed_bytes: freed_bytes.min(bytes) }
+        Usage {
+            allocs,
+            bytes,
+            frees: frees.min(allocs),
+            freed_bytes: freed_bytes.min(bytes),
+            ..Usage::default()
+        }
+    }
+
+    /// The same with what of it was alive at the peak.
+    pub fn with_peak(self, live: &Live) -> Self {
+        Usage { peak: live.objects.min(self.allocs), peak_bytes: live.bytes.min(self.bytes), ..self }
     }
 }
 
@@ -33,6 +49,17 @@ impl<N: Number> Usage<N> {
     /// Bytes never freed.
     pub fn kept_bytes(&self) -> N {
         self.bytes.without(self.freed_bytes)
+    }
+
+    /// What was alive at the peak, as if that were all that was ever allocated.
+    pub fn at_peak(&self) -> Self {
+        Usage {
+            allocs: self.peak,
+            bytes: self.peak_bytes,
+            frees: N::default(),
+            freed_bytes: N::default(),
+            ..*self
+        }
     }
 }
 
@@ -57,6 +84,8 @@ impl Usage<Change> {
             bytes: change(usage.bytes),
             frees: change(usage.frees),
             freed_bytes: change(usage.freed_bytes),
+            peak: change(usage.peak),
+            peak_bytes: change(usage.peak_bytes),
         }
     }
 }
@@ -79,6 +108,8 @@ impl<N: Number> AddAssign for Usage<N> {
         self.bytes.add(other.bytes);
         self.frees.add(other.frees);
         self.freed_bytes.add(other.freed_bytes);
+        self.peak.add(other.peak);
+        self.peak_bytes.add(other.peak_bytes);
     }
 }
 
@@ -137,7 +168,18 @@ mod tests {
 
     #[test]
     fn more_freed_than_allocated_counts_as_all_freed() {
-        assert_eq!(Usage::new(1, 10, 5, 50), Usage { allocs: 1, bytes: 10, frees: 1, freed_bytes: 10 });
+        let usage = Usage::new(1, 10, 5, 50);
+        assert_eq!((usage.frees, usage.freed_bytes), (1, 10));
+        let live = Live { context: 0, category: Category::Small, objects: 2, bytes: 11 };
+        let usage = usage.with_peak(&live);
+        assert_eq!((usage.peak, usage.peak_bytes), (1, 10));
+    }
+
+    #[test]
+    fn at_the_peak_what_was_alive_is_all_there_is() {
+        let live = Live { context: 0, category: Category::Small, objects: 7, bytes: 800 };
+        let usage = Usage::new(10, 1000, 9, 900).with_peak(&live).at_peak();
+        assert_eq!((usage.kept(), usage.kept_bytes(), usage.allocs, usage.bytes), (7, 800, 7, 800));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::functions::{Function, FunctionKind, Functions, TRUNCATED, UNKNOWN};
 use super::names::{Names, Step};
 use super::number::{Change, Number};
 use super::part::Part;
+use super::past::{Past, Pasts};
 use super::start::{self, Phase, Role, Verdict};
 use super::tally::{State, Tally, Usage};
 use super::text::base_name;
@@ -57,6 +58,8 @@ pub struct Count<N = u64> {
     pub category: Category,
     /// How much.
     pub usage: Usage<N>,
+    /// Index in [`Tree::pasts`], if more is known of these objects.
+    pub past: Option<u32>,
 }
 
 /// Functions, chains and what was allocated at their ends.
@@ -72,6 +75,8 @@ pub struct Tree<N = u64> {
     pub nodes: Vec<Node>,
     /// Allocations.
     pub counts: Vec<Count<N>>,
+    /// How long objects lived, and how they grew.
+    pub pasts: Vec<Past>,
 }
 
 impl Tree {
@@ -128,6 +133,12 @@ impl<N: Number> Tree<N> {
             }
             None => function.shown.clone(),
         }
+    }
+
+    /// Leaves what was alive at the peak, as if that were all that was ever allocated.
+    pub fn retain_peak(&mut self) {
+        self.counts.iter_mut().for_each(|count| count.usage = count.usage.at_peak());
+        self.counts.retain(|count| count.usage.allocs.is_some());
     }
 
     /// For each node what was allocated there and below.
@@ -205,6 +216,7 @@ impl<N: Number> Builder<'_, N> {
             }
             places.push(place);
         }
+        let mut pasts = Pasts::new(&profile.history);
         for counter in &profile.counters {
             let node = match places[counter.context as usize] {
                 Place::Node(node) => node,
@@ -212,8 +224,14 @@ impl<N: Number> Builder<'_, N> {
                 Place::Start(None) | Place::Unknown => self.unknown(),
                 Place::Elsewhere => continue,
             };
-            let usage = seen(counter.into());
-            self.tree.counts.push(Count { node, category: counter.category, usage });
+            let (live, past) = pasts.of(counter.context, counter.category);
+            let usage = Usage::from(counter);
+            let usage = seen(live.map_or(usage, |live| usage.with_peak(live)));
+            let past = past.map(|past| {
+                self.tree.pasts.push(past);
+                self.tree.pasts.len() as u32 - 1
+            });
+            self.tree.counts.push(Count { node, category: counter.category, usage, past });
         }
     }
 

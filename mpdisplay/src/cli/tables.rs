@@ -1,5 +1,6 @@
 //! Options that choose tables and rows.
 
+use crate::analysis::curve::Clock;
 use crate::analysis::share::Detail;
 use crate::report::number::Marks;
 use crate::report::options::{Order, Tables};
@@ -10,7 +11,7 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What is shown")]
 pub struct Shown {
-    /// Which tables, of leaks, bins, direct, graph
+    /// Which tables, of leaks, bins, direct, graph (those four by default), peak, timeline, lifetime, growth
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     tables: Vec<Table>,
 
@@ -45,6 +46,10 @@ pub struct Shown {
     )]
     annotate: Option<Vec<String>>,
 
+    /// What time is measured in: seconds (s), bytes allocated (B) or allocations (i)
+    #[arg(long, value_name = "UNIT", default_value = "s", hide_default_value = true)]
+    time_unit: TimeUnit,
+
     /// Show `.` for shares under 1 % and `**` for all, where the paper has blanks and 99
     #[arg(long)]
     marks: bool,
@@ -61,6 +66,28 @@ pub enum Table {
     Direct,
     /// Allocation call graph
     Graph,
+    /// Heap at its peak
+    Peak,
+    /// Heap over time
+    Timeline,
+    /// Lifetimes of freed objects
+    Lifetime,
+    /// Reallocation
+    Growth,
+}
+
+/// What time is measured in, by massif's names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TimeUnit {
+    /// Seconds
+    #[value(name = "s")]
+    Seconds,
+    /// Bytes allocated
+    #[value(name = "B")]
+    Bytes,
+    /// Allocations
+    #[value(name = "i")]
+    Allocations,
 }
 
 /// An order of rows.
@@ -77,14 +104,28 @@ pub enum Sort {
 }
 
 impl Shown {
-    /// The tables asked for; all of them where none is named.
+    /// The tables asked for; the paper's four where none is named.
     pub fn tables(&self) -> Tables {
-        let wanted = |table| self.tables.is_empty() || self.tables.contains(&table);
+        let named = |table| self.tables.contains(&table);
+        let usual = |table| self.tables.is_empty() || named(table);
         Tables {
-            leaks: wanted(Table::Leaks) && !self.no_leaks,
-            bins: wanted(Table::Bins),
-            direct: wanted(Table::Direct),
-            graph: wanted(Table::Graph),
+            leaks: usual(Table::Leaks) && !self.no_leaks,
+            bins: usual(Table::Bins),
+            direct: usual(Table::Direct),
+            graph: usual(Table::Graph),
+            peak: named(Table::Peak),
+            timeline: named(Table::Timeline),
+            lifetime: named(Table::Lifetime),
+            growth: named(Table::Growth),
+        }
+    }
+
+    /// What time is measured in.
+    pub fn clock(&self) -> Clock {
+        match self.time_unit {
+            TimeUnit::Seconds => Clock::Time,
+            TimeUnit::Bytes => Clock::Bytes,
+            TimeUnit::Allocations => Clock::Allocations,
         }
     }
 

@@ -36,7 +36,13 @@ pub(super) fn write<N: Shown>(bins: &Bins<N>, options: &Options, out: &mut impl 
 /// Says why there is no table.
 pub(super) fn write_unknown(options: &Options, out: &mut impl Write) -> io::Result<()> {
     heading(out, options.styles, "Allocation bins")?;
-    line(out, "  sizes are recorded for whole processes only, not by thread or call chain")
+    line(
+        out,
+        match options.at_peak {
+            true => "  sizes of what was alive at the peak are not recorded",
+            false => "  sizes are recorded for whole processes only, not by thread or call chain",
+        },
+    )
 }
 
 /// Widths and shares of the table.

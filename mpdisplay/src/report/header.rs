@@ -159,6 +159,9 @@ pub(super) fn write_choices(options: &Options, out: &mut impl Write) -> io::Resu
             &format!("{} (what these allocate counts as their callers')", named.join(", ")),
         )?;
     }
+    if options.at_peak {
+        line(out, "Measure", "what was alive at the peak; all numbers are of that alone")?;
+    }
     if options.by == By::Module {
         line(out, "Functions", "those of a module are taken together")?;
     }

@@ -21,31 +21,59 @@ struct Row<N> {
     text: String,
 }
 
+/// What the rows are: both kinds of tables look the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// What was never freed.
+    Leaks,
+    /// What was alive at the peak.
+    Peak,
+}
+
+impl Subject {
+    fn heading(self) -> &'static str {
+        match self {
+            Subject::Leaks => "Memory leaks",
+            Subject::Peak => "Heap at its peak",
+        }
+    }
+
+    fn sum<N: Shown>(self, usage: &Usage<N>) -> String {
+        let numbers = format!("{}, {}", counted(usage.kept(), "object"), counted(usage.kept_bytes(), "byte"));
+        match self {
+            Subject::Leaks => numbers + " kept",
+            Subject::Peak => numbers,
+        }
+    }
+}
+
+/// Writes the table of what was kept or, in leaks of a tree that holds only that, alive at the peak.
 pub(super) fn write<N: Shown>(
+    subject: Subject,
     leaks: &Leaks<'_, N>,
     asked: &Asked,
     options: &Options,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    heading(out, options.styles, "Memory leaks")?;
+    heading(out, options.styles, subject.heading())?;
     let rows = select(leaks, asked, options);
-    let with_frees = options.detail == Detail::Verbose;
+    let with_frees = options.detail == Detail::Verbose && subject == Subject::Leaks;
     let columns = if with_frees { with_all_figures() } else { kept_figures() };
     let layout = Layout::new(leaks, &rows.shown, columns);
     if leaks.rows.is_empty() {
-        line(out, nothing(leaks))?;
+        line(out, if subject == Subject::Leaks { nothing(leaks) } else { "  not recorded" })?;
     } else if rows.shown.is_empty() {
         line(out, "  no rows to show")?;
     } else {
         layout.draw(&rows.shown, options, out)?;
     }
-    rows.note(out, options, "path", kept)?;
+    rows.note(out, options, "path", |usage| subject.sum(usage))?;
     if let Some(known) = leaks.known.filter(|known| known.paths > 0) {
         writeln!(
             out,
             "\n  known from the baseline: {}, {}",
             counted(known.paths, "path"),
-            kept(&known.usage)
+            Subject::Leaks.sum(&known.usage)
         )?;
     }
     layout.suppressed(options, out)
@@ -81,10 +109,6 @@ fn nothing<N>(leaks: &Leaks<'_, N>) -> &'static str {
         (None, false) => "  no objects were kept but those that are suppressed",
         (None, true) => "  no objects were kept",
     }
-}
-
-fn kept<N: Shown>(usage: &Usage<N>) -> String {
-    format!("{}, {} kept", counted(usage.kept(), "object"), counted(usage.kept_bytes(), "byte"))
 }
 
 /// Title of the comparison with a baseline: bytes kept more.
@@ -203,7 +227,7 @@ impl<'l, N: Shown> Layout<'l, N> {
         }
         let mut sum = Usage::default();
         self.leaks.suppressed.iter().for_each(|hidden| sum += hidden.usage);
-        writeln!(out, "\n  suppressed: {}\n", kept(&sum))?;
+        writeln!(out, "\n  suppressed: {}\n", Subject::Leaks.sum(&sum))?;
         for hidden in &self.leaks.suppressed {
             let Label { name, origin } = &hidden.label;
             let numbers = self.numbers(&hidden.usage, options);

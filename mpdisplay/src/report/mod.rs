@@ -6,16 +6,21 @@ mod bins;
 mod direct;
 mod fold;
 mod graph;
+mod growth;
 mod header;
 mod layout;
 pub mod leaks;
+mod lifetime;
 pub mod number;
 pub mod options;
 mod overview;
+mod peak;
 pub(crate) mod process;
 mod rows;
 pub mod source;
 pub mod style;
+pub(crate) mod time;
+mod timeline;
 pub mod view;
 
 use crate::analysis::annotation::Annotation;
@@ -25,6 +30,7 @@ use crate::analysis::leaks::Leaks;
 use crate::analysis::number::Change;
 use crate::analysis::part::Part;
 use asked::Asked;
+use leaks::Subject;
 use mprof_format::model::Profile;
 use number::Shown;
 use options::{By, Options};
@@ -74,7 +80,19 @@ pub fn write_view(
     out: &mut impl Write,
 ) -> io::Result<()> {
     header::write_parts(parts, out)?;
-    write_tables(view, leaks, options, out)
+    write_sums(view, options, out)?;
+    peak::write_line(parts, out)?;
+    write_tables(view, leaks, options, out)?;
+    if options.tables.timeline {
+        timeline::write(parts, options, out)?;
+    }
+    if options.tables.lifetime {
+        lifetime::write(parts, view, options, out)?;
+    }
+    if options.tables.growth {
+        growth::write(view, options, out)?;
+    }
+    Ok(())
 }
 
 /// Writes the source of the parts' view, with what its lines allocated.
@@ -117,8 +135,7 @@ fn write_annotation<N: Shown>(
     options: &Options,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    header::write_choices(options, out)?;
-    header::write_total(&view.total, options.chains.chooses().then_some(&view.all), out)?;
+    write_sums(view, options, out)?;
     source::write(annotation, sources, &view.total, recorded, options, out)
 }
 
@@ -139,7 +156,8 @@ pub fn write_leaks(
     options: &Options,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    leaks::write(leaks, &Asked::new(&view.tree, &options.show, options.paths.lines), options, out)
+    let asked = Asked::new(&view.tree, &options.show, options.paths.lines);
+    leaks::write(Subject::Leaks, leaks, &asked, options, out)
 }
 
 /// Writes by how much the numbers of two states, which the view compares, differ.
@@ -153,7 +171,15 @@ pub fn write_comparison(
     out: &mut impl Write,
 ) -> io::Result<()> {
     header::write_states(before, after, out)?;
+    write_sums(view, options, out)?;
+    peak::write_change(before, after, out)?;
     write_tables(view, &view.leaks(options), options, out)
+}
+
+/// Writes what is done to the numbers, and their sums.
+fn write_sums<N: Shown>(view: &View<N>, options: &Options, out: &mut impl Write) -> io::Result<()> {
+    header::write_choices(options, out)?;
+    header::write_total(&view.total, options.chains.chooses().then_some(&view.all), out)
 }
 
 fn write_tables<N: Shown>(
@@ -163,11 +189,10 @@ fn write_tables<N: Shown>(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let tree = &view.tree;
-    header::write_choices(options, out)?;
-    header::write_total(&view.total, options.chains.chooses().then_some(&view.all), out)?;
     let asked = Asked::new(tree, &options.show, options.paths.lines);
     if options.tables.leaks {
-        leaks::write(leaks, &asked, options, out)?;
+        let subject = if options.at_peak { Subject::Peak } else { Subject::Leaks };
+        leaks::write(subject, leaks, &asked, options, out)?;
     }
     if options.tables.bins {
         match &view.bins {
@@ -182,6 +207,9 @@ fn write_tables<N: Shown>(
     if options.tables.graph {
         let graph = Graph::new(tree, options.graph);
         graph::write(tree, &graph, &view.total, &asked, options, out)?;
+    }
+    if options.tables.peak {
+        peak::write(view, &asked, options, out)?;
     }
     Ok(())
 }

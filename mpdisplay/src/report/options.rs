@@ -3,6 +3,7 @@
 use super::number::Marks;
 use super::style::Styles;
 use crate::analysis::chains::Chains;
+use crate::analysis::curve::Clock;
 use crate::analysis::graph::GraphKind;
 use crate::analysis::leaks::PathOptions;
 use crate::analysis::pattern::Patterns;
@@ -37,6 +38,10 @@ pub struct Options {
     pub by: By,
     /// Folders in which sources are looked for that are not where the debug information says.
     pub source_directories: Vec<PathBuf>,
+    /// All numbers are of what was alive at the heap's peak.
+    pub at_peak: bool,
+    /// What time is measured in.
+    pub clock: Clock,
     /// Where the report is drawn.
     pub page: Page,
     /// Whether it is drawn with bold and colour.
@@ -68,11 +73,29 @@ pub struct Tables {
     pub direct: bool,
     /// Allocation call graph.
     pub graph: bool,
+    /// Heap at its peak.
+    pub peak: bool,
+    /// Heap over time.
+    pub timeline: bool,
+    /// Lifetimes.
+    pub lifetime: bool,
+    /// Reallocation.
+    pub growth: bool,
 }
 
 impl Default for Tables {
+    /// The paper's four.
     fn default() -> Self {
-        Tables { leaks: true, bins: true, direct: true, graph: true }
+        Tables {
+            leaks: true,
+            bins: true,
+            direct: true,
+            graph: true,
+            peak: false,
+            timeline: false,
+            lifetime: false,
+            growth: false,
+        }
     }
 }
 

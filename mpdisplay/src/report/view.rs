@@ -17,8 +17,8 @@ use mprof_format::model::Profile;
 pub struct View<N = u64> {
     /// The chains.
     pub tree: Tree<N>,
-    /// The sizes; `None` where they are not known, because chains or threads are chosen: sizes are recorded for whole
-    /// processes only.
+    /// The sizes; `None` where they are not known, because chains, threads or the peak are chosen: sizes are
+    /// recorded for whole processes only.
     pub bins: Option<Bins<N>>,
     /// The sum over the chains.
     pub total: Usage<N>,
@@ -45,6 +45,9 @@ impl View<Change> {
 
 impl<N: Shown> View<N> {
     fn of(mut tree: Tree<N>, bins: Option<Bins<N>>, options: &Options) -> Self {
+        if options.at_peak {
+            tree.retain_peak();
+        }
         let all = total(&tree);
         options.chains.apply(&mut tree);
         if options.by == By::Module {
@@ -69,6 +72,6 @@ fn total<N: Shown>(tree: &Tree<N>) -> Usage<N> {
 
 /// The profiles whose sizes are counted.
 fn bins_of<'p>(parts: &[Part<'p>], options: &Options) -> Option<Vec<&'p Profile>> {
-    let whole = parts.iter().all(Part::is_whole) && !options.chains.chooses();
+    let whole = parts.iter().all(Part::is_whole) && !options.chains.chooses() && !options.at_peak;
     whole.then(|| parts.iter().map(|part| part.profile).collect())
 }

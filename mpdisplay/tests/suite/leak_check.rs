@@ -198,7 +198,7 @@ fn a_baseline_leaves_what_is_new_or_grown() {
 
 /// The leak table alone, below its heading.
 fn table(leaks: &Leaks<'_>) -> String {
-    let tables = Tables { leaks: true, bins: false, direct: false, graph: false };
+    let tables = Tables { leaks: true, bins: false, direct: false, graph: false, ..Tables::default() };
     let mut drawn = Vec::new();
     let options = Options { tables, ..Options::default() };
     let shop = shop();

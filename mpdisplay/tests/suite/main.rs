@@ -8,3 +8,4 @@ mod golden;
 mod leak_check;
 mod reading;
 mod terminal;
+mod when;

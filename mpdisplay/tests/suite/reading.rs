@@ -130,7 +130,7 @@ fn server() -> Vec<Profile> {
 }
 
 fn tables_1_and_3() -> Tables {
-    Tables { leaks: true, bins: false, direct: true, graph: false }
+    Tables { leaks: true, bins: false, direct: true, graph: false, ..Tables::default() }
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn some_threads() {
 
 #[test]
 fn threads_in_the_header() {
-    let tables = Tables { leaks: false, bins: true, direct: false, graph: false };
+    let tables = Tables { leaks: false, bins: true, direct: false, graph: false, ..Tables::default() };
     let mut builder = ProfileBuilder::new("pool");
     for number in 0..12 {
         builder = builder.thread(&format!("worker {number}"), 5000 + number, 1, "work");
@@ -183,7 +183,7 @@ fn many_processes_in_the_header() {
         builder.allocate(chain, 8, 1, 0).build()
     };
     let profiles: Vec<Profile> = (0..40).map(profile).collect();
-    let tables = Tables { leaks: true, bins: false, direct: false, graph: false };
+    let tables = Tables { leaks: true, bins: false, direct: false, graph: false, ..Tables::default() };
     let options = Options { tables, ..Options::default() };
     check_drawn("server", "many-processes", |out| write_report(&profiles, &options, out));
 }

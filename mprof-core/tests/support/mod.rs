@@ -11,8 +11,9 @@ use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mprof_core::dump::{self, Facts, Rest};
-use mprof_core::events::{self, Entry, Pointer, Request};
+use mprof_core::events::{self, Pointer, Request};
 use mprof_core::process::{self, OPTIONS};
+use mprof_core::unwind::Entry;
 use mprof_core::{ledger, sys};
 use mprof_format::IoSink;
 use mprof_format::kinds::{Frame, Reason};
@@ -140,7 +141,7 @@ pub(crate) fn allocate(site: usize, size: usize) -> Made {
 
 /// Reallocates, by one of two functions.
 pub(crate) fn reallocate(site: usize, object: usize, size: usize) -> Made {
-    if site % 2 == 0 { reallocate_at::<0>(object, size) } else { reallocate_at::<1>(object, size) }
+    if site.is_multiple_of(2) { reallocate_at::<0>(object, size) } else { reallocate_at::<1>(object, size) }
 }
 
 /// Frees.
