@@ -21,13 +21,13 @@ struct Both : First, Second {
     long both = 3;
 };
 struct Plain {
-    long a = 1, b = 2, c = 3;
+    long a = 1000, b = 2, c = 3;
 };
 
-static Item *items;
-static Second *second;
-static long *member;
-static std::string *text;
+Item *items;
+Second *second;
+long *member;
+std::string *text;
 
 FRAME void array(void) { items = new Item[7]; }
 FRAME void base(void) { second = new Both; }
@@ -35,7 +35,7 @@ FRAME void middle(void) { member = &(new Plain)->b; }
 FRAME void string(void) { text = new std::string(100, 'x'); }
 FRAME void lose(void) {
     Both *both = new Both;
-    both->both = 4;
+    __asm__ volatile("" ::"r"(both) : "memory");
 }
 
 int main() {

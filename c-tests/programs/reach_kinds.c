@@ -11,12 +11,12 @@ struct node {
     long rest[4];
 };
 
-static void *variable;             /* no initial value */
-static void *initialised = &variable;
-static __thread void *thread_local;
-static void **mapped, **shared;
-static struct node *list;
-static char *inside;
+void *variable; /* no initial value */
+void *initialised = &variable;
+__thread void *thread_local;
+void **mapped, **shared;
+struct node *list;
+char *inside;
 static pthread_key_t keys[40];
 
 /* Reachable. */
@@ -120,9 +120,9 @@ FRAME void known_by_its_end(void) {
     char *made = object(144);
     list->next->rest[0] = (long)(made + 144);
 }
-static struct __attribute__((packed)) { char pad; void *pointer; } crooked __attribute__((aligned(16)));
+struct __attribute__((packed)) { char pad; void *pointer; } crooked __attribute__((aligned(16)));
 FRAME void known_crooked(void) { crooked.pointer = object(136); }
-static unsigned long hidden;
+unsigned long hidden;
 FRAME void known_hidden(void) { hidden = ~(unsigned long)object(137); }
 
 int main(void) {

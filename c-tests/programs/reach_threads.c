@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 
 static pthread_key_t key;
-static __thread void *thread_local;
+__thread void *thread_local;
 static int ready;
 static volatile int never;
 
@@ -24,20 +24,26 @@ FRAME void *waiter(void *unused) {
 }
 
 FRAME void below(void) {
-    void *volatile old[64];
-    for (int i = 0; i < 64; i++) old[i] = 0;
+    void *volatile old[64] = {0};
     old[20] = object(204);
+    CHECK(old[20]);
 }
 FRAME void deep(void) {
-    volatile char room[512];
-    room[0] = 0;
+    volatile char room[512] = {0};
     below();
+    CHECK(room[0] == 0);
 }
+#define ALL "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"
 /* Waits without touching what `below` left further down its stack. */
 FRAME void *forgetter(void *unused) {
     deep();
     announce();
-    __asm__ volatile("1: pause\n jmp 1b");
+    __asm__ volatile(
+        "xor %%eax, %%eax\n xor %%ebx, %%ebx\n xor %%ecx, %%ecx\n xor %%edx, %%edx\n xor %%esi, %%esi\n"
+        "xor %%edi, %%edi\n xor %%r8d, %%r8d\n xor %%r9d, %%r9d\n xor %%r10d, %%r10d\n xor %%r11d, %%r11d\n"
+        "xor %%r12d, %%r12d\n xor %%r13d, %%r13d\n xor %%r14d, %%r14d\n xor %%r15d, %%r15d\n"
+        "pxor %%xmm0, %%xmm0\n pxor %%xmm1, %%xmm1\n 1: pause\n jmp 1b"
+        ::: ALL, "xmm0", "xmm1");
     return unused;
 }
 

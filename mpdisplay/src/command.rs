@@ -53,10 +53,13 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
         None => subject.show(arguments, &options, &screen)?,
     }
     settings.write_results(&profiles, &leaks)?;
+    if arguments.leaks.kinds().is_some() && !leaks.classified {
+        complain(&NOT_CLASSIFIED);
+    }
     troubles.iter().for_each(complain);
     let leaked = settings.fails(&leaks);
     if leaked {
-        complain(&format_args!("leaks: {}", Excess::of(&leaks)));
+        complain(&format_args!("leaks: {}", Excess::of(&settings.counted(&leaks))));
     }
     Ok(ExitCode::from(if troubles.is_empty() { u8::from(leaked) } else { 2 }))
 }
@@ -127,6 +130,10 @@ fn annotation<N: Number>(
     }
 }
 
+/// What is wrong where kinds of leaks are asked for and nothing is known of them.
+const NOT_CLASSIFIED: &str =
+    "--leak-kinds chooses nothing: kept objects have kinds where the program ran with MPROF_LEAK_CHECK=1";
+
 /// Says it on standard error, if that can be written to.
 fn complain(what: &impl Display) {
     let _ = writeln!(io::stderr(), "mpdisplay: {what}");
@@ -190,6 +197,7 @@ fn options(arguments: &Arguments, suppressions: Suppressions, screen: &Screen) -
         order: arguments.shown.order(),
         limit: arguments.shown.limit,
         chains: arguments.reading.chains(),
+        kinds: arguments.leaks.kinds(),
         suppressions,
         show: arguments.reading.show(),
         by: arguments.several.by(),

@@ -29,7 +29,7 @@ pub fn run(reason: Reason, sp: usize) {
         return;
     }
     let roots = [bootstrap::range(), identity::environment_range()];
-    match reach::classify(Facts { sp, allocator: allocator(), monitor: monitor(), roots: &roots }) {
+    match reach::classify(Facts { sp, allocator: allocator(), monitor: library_of(run as *const () as usize), roots: &roots }) {
         Ok(summary) if summary.unseen_threads > 0 => note::say(format_args!(
             "leak check: {} could not be stopped (ptrace is not permitted?), so their registers were not seen, and all \
              of their stacks counts as in use",
@@ -59,13 +59,15 @@ impl core::fmt::Display for Threads {
 /// The allocator behind us: glibc's, unless another library's malloc comes before it.
 fn allocator() -> Allocator {
     match (originals::malloc(), originals::__libc_malloc()) {
-        (Some(real), Some(glibc)) if core::ptr::fn_addr_eq(real, glibc) => Allocator::Glibc,
+        (Some(real), Some(glibc)) if core::ptr::fn_addr_eq(real, glibc) => {
+            Allocator::Glibc(library_of(real as usize))
+        }
         _ => Allocator::Other,
     }
 }
 
-/// This library.
-fn monitor() -> Range {
-    let ours = modules::find(run as *const () as usize);
-    ours.map_or(Range { start: 0, end: 0 }, |ours| Range { start: ours.start, end: ours.end })
+/// Where the library with this code lies.
+fn library_of(address: usize) -> Range {
+    let library = modules::find(address);
+    library.map_or(Range { start: 0, end: 0 }, |library| Range { start: library.start, end: library.end })
 }

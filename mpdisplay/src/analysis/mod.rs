@@ -10,6 +10,7 @@ pub mod flow;
 pub mod functions;
 pub mod glob;
 pub mod graph;
+pub mod kinds;
 pub mod leaks;
 pub mod modules;
 mod names;

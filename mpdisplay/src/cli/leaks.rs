@@ -1,5 +1,6 @@
 //! Options about leaks as a test result.
 
+use crate::analysis::kinds::Kinds;
 use crate::leak_check::Settings;
 use crate::suppress::generate::Format;
 use clap::{Args, ValueEnum};
@@ -19,6 +20,12 @@ pub struct LeakChecks {
         default_missing_value = "0"
     )]
     fail_on_leak: Option<u64>,
+
+    /// Kinds of kept objects that are shown and count, of lost, indirect, possible and reachable, or all; without this
+    /// option all are shown, and lost and indirect ones count. They are known where the program ran with
+    /// MPROF_LEAK_CHECK=1
+    #[arg(long, value_name = "LIST", value_parser = kinds)]
+    leak_kinds: Option<Kinds>,
 
     /// Only leaks count that are new or have grown since this profile; may be given more than once, and is summed
     #[arg(long, value_name = "PROFILE")]
@@ -77,6 +84,11 @@ impl Generation {
 }
 
 impl LeakChecks {
+    /// The kinds of kept objects that are asked for, if any are named.
+    pub fn kinds(&self) -> Option<Kinds> {
+        self.leak_kinds
+    }
+
     /// The settings, with what the environment adds.
     pub fn settings(&self) -> Settings {
         let mut suppressions = self.suppressions.clone();
@@ -87,10 +99,15 @@ impl LeakChecks {
             suppressions,
             built_in: !self.no_default_suppressions,
             limit: self.fail_on_leak,
+            kinds: self.leak_kinds.unwrap_or(Kinds::LOST),
             junit: self.junit.clone(),
             sarif: self.sarif.clone(),
         }
     }
+}
+
+fn kinds(text: &str) -> Result<Kinds, String> {
+    Kinds::read(text).ok_or_else(|| "of lost, indirect, possible and reachable, with commas between them, or all".into())
 }
 
 /// A number of bytes.

@@ -7,6 +7,7 @@
 //! theirs that an object of ours lies in.
 
 use crate::arena::Array;
+use crate::header::{self, HEADER};
 
 use super::memory::Memory;
 use super::pieces::{Owner, Piece, reach};
@@ -24,10 +25,36 @@ const FLAGS: u64 = 7;
 /// The real allocator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allocator {
-    /// The C library's.
-    Glibc,
+    /// glibc's, which lies there.
+    Glibc(Range),
     /// Another one.
     Other,
+}
+
+impl Allocator {
+    /// The library of glibc's; nothing for others.
+    pub(super) fn library(self) -> Range {
+        match self {
+            Allocator::Glibc(library) => library,
+            Allocator::Other => Range { start: 0, end: 0 },
+        }
+    }
+
+    fn is_glibc(self) -> bool {
+        matches!(self, Allocator::Glibc(_))
+    }
+}
+
+/// Whether an address in the object at `object` is that of the chunk behind it, as glibc has it in its lists of free
+/// chunks: a chunk begins with the last word of the block before.
+pub(super) fn is_next_chunk(memory: Memory, object: usize, address: usize) -> bool {
+    let mut words = [0; 2];
+    if memory.read(object - HEADER, &mut words) < words.len() {
+        return false;
+    }
+    let Some(header) = header::parse(object, words[0], words[1]) else { return false };
+    let block = object - header.offset();
+    memory.word(block - 8).is_some_and(|head| block - 16 + (head & !FLAGS) as usize == address)
 }
 
 /// The memory that is the allocator's, as it is found out.
@@ -50,7 +77,7 @@ impl Areas {
         for piece in pieces {
             if piece.owner == Owner::Heap {
                 areas.add(piece.range);
-            } else if allocator == Allocator::Glibc && piece.range.start.is_multiple_of(ARENA_HEAP) {
+            } else if allocator.is_glibc() && piece.range.start.is_multiple_of(ARENA_HEAP) {
                 // An arena of which all objects were freed.
                 if let Some(range) = areas.arena_heap(piece.range.start, piece.range) {
                     areas.add(range);
@@ -70,7 +97,7 @@ impl Areas {
     pub(super) fn add_object(&mut self, pieces: &[Piece], index: usize, block: usize, end: usize) -> bool {
         let piece = &pieces[index];
         let mut area = None;
-        if self.allocator == Allocator::Glibc {
+        if self.allocator.is_glibc() {
             let Some(head) = self.memory.word(block.wrapping_sub(8)) else { return false };
             let size = (head & !FLAGS) as usize;
             let Some(chunk) = block.checked_sub(16) else { return false };
@@ -127,6 +154,8 @@ impl Areas {
 mod tests {
     use super::*;
 
+    const GLIBC: Allocator = Allocator::Glibc(Range { start: 0, end: 0 });
+
     /// Memory for a chunk: the words before it, then its size.
     fn piece(words: &[u64], owner: Owner) -> Piece {
         let start = words.as_ptr() as usize;
@@ -140,10 +169,23 @@ mod tests {
         let pieces = [piece(&words, Owner::Nobody)];
         let block = pieces[0].range.start + 16;
         let fits = |bytes| {
-            Areas::new(Allocator::Glibc, Memory::by_kernel(), &[]).add_object(&pieces, 0, block, block + bytes)
+            Areas::new(GLIBC, Memory::by_kernel(), &[]).add_object(&pieces, 0, block, block + bytes)
         };
         assert!(fits(120));
         assert!(!fits(121));
+    }
+
+    #[test]
+    fn the_chunk_behind_begins_in_the_last_word_of_a_block() {
+        let mut words = alloc::vec![0u64; 16];
+        // The object is 16-byte aligned, its block 16 bytes before, its chunk 16 bytes before that.
+        let first = words.as_ptr() as usize / 8 % 2;
+        words[first + 1] = 0x41;
+        let object = (&raw mut words[first + 4]).cast::<u8>();
+        // SAFETY: the two words before the object are ours.
+        unsafe { header::write(object, header::Header { size: 40, record: 7, offset_log2: 4, birth: 0 }) };
+        let is_next = |offset| is_next_chunk(Memory::by_kernel(), object as usize, object as usize + offset);
+        assert_eq!([24, 32, 40].map(is_next), [false, true, false]);
     }
 
     #[test]
@@ -151,7 +193,7 @@ mod tests {
         let words = [0, 0x1001, 0, 0];
         let pieces = [piece(&words, Owner::Nobody)];
         let block = pieces[0].range.start + 16;
-        let mut areas = Areas::new(Allocator::Glibc, Memory::by_kernel(), &[]);
+        let mut areas = Areas::new(GLIBC, Memory::by_kernel(), &[]);
         assert!(!areas.add_object(&pieces, 0, block, block + 8));
         // Of another allocator's blocks nothing is known.
         let mut areas = Areas::new(Allocator::Other, Memory::by_kernel(), &[]);

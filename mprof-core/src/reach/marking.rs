@@ -7,6 +7,7 @@
 
 use crate::arena::Array;
 
+use super::allocator::is_next_chunk;
 use super::interior::is_as_good_as_start;
 use super::memory::{Memory, Scanner};
 use super::objects::Objects;
@@ -45,6 +46,8 @@ const BUFFER: usize = 512;
 pub(super) struct Marking<'a> {
     objects: &'a Objects,
     memory: Memory,
+    /// The library of glibc's allocator.
+    library: Range,
     is_constant: &'a dyn Fn(usize) -> bool,
     states: Array<u8>,
     /// Objects whose contents are to be looked at; those that found no room are [`PENDING`] all the same.
@@ -53,17 +56,18 @@ pub(super) struct Marking<'a> {
 }
 
 impl<'a> Marking<'a> {
-    /// With no object seen. `None` without memory. `is_constant`: see [`is_as_good_as_start`].
+    /// With no object seen. `None` without memory. `library`: that of the allocator, if it is glibc's. `is_constant`: see [`is_as_good_as_start`].
     pub(super) fn new(
         objects: &'a Objects,
         memory: Memory,
+        library: Range,
         is_constant: &'a dyn Fn(usize) -> bool,
     ) -> Option<Marking<'a>> {
         let mut states = Array::new();
         if !states.reserve(objects.len()) || !(0..objects.len()).all(|_| states.push(UNSEEN)) {
             return None;
         }
-        Some(Marking { objects, memory, is_constant, states, stack: Array::new(), overflowed: false })
+        Some(Marking { objects, memory, library, is_constant, states, stack: Array::new(), overflowed: false })
     }
 
     /// Takes words for roots that were read at `place`, or in registers if it is 0.
@@ -92,6 +96,9 @@ impl<'a> Marking<'a> {
             let direct = address == range.start
                 || is_as_good_as_start(self.memory, range, address, place, self.is_constant);
             if !direct {
+                if self.library.contains(place) && is_next_chunk(self.memory, range.start, address) {
+                    return;
+                }
                 new = POSSIBLE;
             }
         }
@@ -205,7 +212,7 @@ mod tests {
         }
         let objects = Objects::of((0..count).map(|object| (start + object * 64, 64, object as u32)));
         let mut scanner = Scanner::new(Memory::by_kernel(), None).unwrap();
-        let mut marking = Marking::new(&objects, Memory::by_kernel(), &|_| false).unwrap();
+        let mut marking = Marking::new(&objects, Memory::by_kernel(), Range { start: 0, end: 0 }, &|_| false).unwrap();
         let roots: Vec<u64> = roots.iter().map(|&(object, offset)| address(object, offset)).collect();
         marking.roots(0, &roots);
         marking.follow(&mut scanner);

@@ -135,7 +135,7 @@ fn classify_all(
     merge(&mut holes);
     let constants = constants(mappings)?;
     let is_constant = |address: usize| find(&constants, address).is_some();
-    let mut marking = Marking::new(&objects, memory, &is_constant)?;
+    let mut marking = Marking::new(&objects, memory, facts.allocator.library(), &is_constant)?;
     marking.roots(0, &threads.registers);
     for thread in threads.known.as_slice() {
         // A stack in an object: a coroutine's.

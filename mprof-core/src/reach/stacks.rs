@@ -31,25 +31,26 @@ pub(super) fn unused(
     }
     if threads.unseen == 0 {
         for piece in pieces {
-            if is_abandoned(memory, threads, piece) {
-                whole &= holes.push(piece.range);
-            }
+            whole &= abandoned(memory, threads, piece).into_iter().flatten().all(|range| holes.push(range));
         }
     }
     whole.then_some(())
 }
 
-/// Whether a piece is the stack of a thread that has ended.
-fn is_abandoned(memory: Memory, threads: &Threads, piece: &Piece) -> bool {
+/// The memory that is not in use if a piece is the stack of a thread that has ended. The C library keeps the thread's
+/// vector of variables for the next thread, to which the second word of the control block points.
+fn abandoned(memory: Memory, threads: &Threads, piece: &Piece) -> Option<[Range; 2]> {
+    let Range { start, end } = piece.range;
     let is_used = |address: usize| {
         threads.known.iter().any(|thread| thread.control_block == address || piece.range.contains(thread.sp))
     };
     match piece.owner {
-        Owner::FirstStack => threads.first_has_ended,
+        Owner::FirstStack if threads.first_has_ended => Some([piece.range, Range { start: end, end }]),
         Owner::Nobody if piece.guarded => {
-            last_control_block(memory, piece.range).is_some_and(|address| !is_used(address))
+            let block = last_control_block(memory, piece.range).filter(|&address| !is_used(address))?;
+            Some([Range { start, end: block + 8 }, Range { start: block + 16, end }])
         }
-        _ => false,
+        _ => None,
     }
 }
 
@@ -102,7 +103,10 @@ mod tests {
     #[test]
     fn stacks_of_ended_threads_are_not_in_use() {
         let (piece, control_block) = stack();
-        assert_eq!(holes(piece, &[], 0), [piece.range]);
+        let Range { start, end } = piece.range;
+        let but_for_the_vector =
+            [Range { start, end: control_block + 8 }, Range { start: control_block + 16, end }];
+        assert_eq!(holes(piece, &[], 0), but_for_the_vector);
         // It may be the stack of a thread that could not be looked at.
         assert_eq!(holes(piece, &[], 1), []);
         // The thread is alive, and uses another stack just now.
