@@ -91,7 +91,7 @@ fn point(tick: u64) -> Point {
         ns: tick * 5_000_000,
         live_bytes,
         live_objects,
-        most_bytes: live_bytes + if tick % 25 == 0 { 6024 } else { 0 },
+        most_bytes: live_bytes + if tick.is_multiple_of(25) { 6024 } else { 0 },
         bytes: tick.min(200) * 1500 + tick * 1300,
         objects: tick.min(200) * 5 + tick * 12,
     }
