@@ -125,9 +125,11 @@ FRAME void known_crooked(void) { crooked.pointer = object(136); }
 unsigned long hidden;
 FRAME void known_hidden(void) { hidden = ~(unsigned long)object(137); }
 
+FRAME void *for_stack(void) { return object(138); }
+
 int main(void) {
     void *on_stack[4] = {0};
-    on_stack[2] = object(138);
+    on_stack[2] = for_stack();
     void (*all[])(void) = {
         in_variable, in_initialised, in_thread_local, in_mapping, in_shared_mapping, in_protected_mapping,
         in_first_keys, in_last_keys, in_environment, in_list, in_large_object, aligned, grown, empty, by_its_middle,

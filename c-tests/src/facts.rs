@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-use mprof_format::model::{Bin, CLASSES, Category, Context, Counter, Frame, ModuleKind, Names, Profile, Special};
+use mprof_format::model::{
+    Bin, CLASSES, Category, Context, Counter, Frame, ModuleKind, Names, Profile, Special,
+};
 
 /// What was allocated and freed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -106,19 +108,20 @@ impl Facts {
         self.sum(|functions| functions.ends_with(&wanted))
     }
 
-    /// Kept objects that were allocated at the end of all chains whose innermost functions are these: lost, indirect,
-    /// possible, reachable.
+    /// Kept objects that were allocated by this function and below it: lost, indirect, possible, reachable.
     ///
     /// # Panics
     /// When they were not classified.
-    pub fn classes(&self, chain: &str) -> [u64; CLASSES] {
-        let wanted = words(chain);
-        self.sum_classes(|functions| functions.ends_with(&wanted))
-    }
-
-    /// The same of what was allocated by a function and below it.
-    pub fn classes_through(&self, function: &str) -> [u64; CLASSES] {
-        self.sum_classes(|functions| functions.iter().any(|name| name == function || name == &format!("{function}()")))
+    pub fn classes(&self, function: &str) -> [u64; CLASSES] {
+        assert!(self.profile.reachability.is_some(), "the kept objects are classified");
+        let with_arguments = format!("{function}()");
+        let mut sums = [0; CLASSES];
+        for (functions, classes) in &self.classes {
+            if functions.iter().any(|name| name == function || *name == with_arguments) {
+                sums.iter_mut().zip(classes).for_each(|(sum, count)| *sum += count);
+            }
+        }
+        sums
     }
 
     /// What was allocated by all chains that begin with these functions.
@@ -194,15 +197,6 @@ impl Facts {
             assert!(totals.frees <= totals.allocs, "{chain}, {category:?}: {totals:?}");
             assert!(totals.freed_bytes <= totals.bytes, "{chain}, {category:?}: {totals:?}");
         }
-    }
-
-    fn sum_classes(&self, matches: impl Fn(&[String]) -> bool) -> [u64; CLASSES] {
-        assert!(self.profile.reachability.is_some(), "the kept objects are classified");
-        let mut sums = [0; CLASSES];
-        for (_, classes) in self.classes.iter().filter(|(functions, _)| matches(functions)) {
-            sums.iter_mut().zip(classes).for_each(|(sum, count)| *sum += count);
-        }
-        sums
     }
 
     fn sum(&self, matches: impl Fn(&[String]) -> bool) -> Totals {

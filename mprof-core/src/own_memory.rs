@@ -97,8 +97,7 @@ mod tests {
 
     #[test]
     fn mappings_come_and_go() {
-        let maps: alloc::vec::Vec<*mut u8> =
-            (0..2 * ENTRIES).map(|_| sys::map(sys::PAGE).unwrap()).collect();
+        let maps: alloc::vec::Vec<*mut u8> = (0..2 * ENTRIES).map(|_| sys::map(sys::PAGE).unwrap()).collect();
         let known = |map: *mut u8| all().filter(|&(start, _)| start == map as usize).count();
         assert!(maps.iter().all(|&map| known(map) == 1));
         for &map in &maps {

@@ -102,11 +102,9 @@ proptest! {
 
 #[test]
 fn every_flipped_bit_is_noticed() {
-    for (golden, whole) in [
-        (EVERY_KIND_V1, every_kind()),
-        (HISTORY_V1, history()),
-        (REACHABILITY_V1, reachability()),
-    ] {
+    for (golden, whole) in
+        [(EVERY_KIND_V1, every_kind()), (HISTORY_V1, history()), (REACHABILITY_V1, reachability())]
+    {
         for bit in 0..golden.len() * 8 {
             let mut bytes = golden.to_vec();
             bytes[bit / 8] ^= 1 << (bit % 8);

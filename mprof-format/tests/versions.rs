@@ -4,7 +4,8 @@
 mod common;
 
 use common::{
-    EVERY_KIND_V1, HISTORY_V1, REACHABILITY_V1, every_kind, header, history, reachability, read_whole, written,
+    EVERY_KIND_V1, HISTORY_V1, REACHABILITY_V1, every_kind, header, history, reachability, read_whole,
+    written,
 };
 use mprof_format::layout::VERSION;
 use mprof_format::{ReadError, read};

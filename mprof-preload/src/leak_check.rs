@@ -29,7 +29,12 @@ pub fn run(reason: Reason, sp: usize) {
         return;
     }
     let roots = [bootstrap::range(), identity::environment_range()];
-    match reach::classify(Facts { sp, allocator: allocator(), monitor: library_of(run as *const () as usize), roots: &roots }) {
+    match reach::classify(Facts {
+        sp,
+        allocator: allocator(),
+        monitor: library_of(run as *const () as usize),
+        roots: &roots,
+    }) {
         Ok(summary) if summary.unseen_threads > 0 => note::say(format_args!(
             "leak check: {} could not be stopped (ptrace is not permitted?), so their registers were not seen, and all \
              of their stacks counts as in use",

@@ -107,7 +107,8 @@ impl LeakChecks {
 }
 
 fn kinds(text: &str) -> Result<Kinds, String> {
-    Kinds::read(text).ok_or_else(|| "of lost, indirect, possible and reachable, with commas between them, or all".into())
+    Kinds::read(text)
+        .ok_or_else(|| "of lost, indirect, possible and reachable, with commas between them, or all".into())
 }
 
 /// A number of bytes.

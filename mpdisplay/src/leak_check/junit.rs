@@ -94,8 +94,11 @@ pub(super) fn name(row: &LeakRow, path: &Path) -> String {
 /// `2 objects, 96 bytes kept`, and how that compares with the baseline.
 pub(super) fn message(row: &LeakRow) -> String {
     let fate = row.kind.map_or("kept", kinds::name);
-    let kept =
-        format!("{}, {} {fate}", counted(row.usage.kept(), "object"), counted(row.usage.kept_bytes(), "byte"));
+    let kept = format!(
+        "{}, {} {fate}",
+        counted(row.usage.kept(), "object"),
+        counted(row.usage.kept_bytes(), "byte")
+    );
     match row.since {
         Since::Unknown => kept,
         Since::New => format!("{kept}; not in the baseline"),

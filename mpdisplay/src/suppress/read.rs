@@ -1,8 +1,8 @@
 //! Reads suppression files.
 
-use crate::analysis::kinds::Kinds;
 use super::pattern::{Matcher, Step};
 use super::{Origin, Rule};
+use crate::analysis::kinds::Kinds;
 use crate::analysis::text::printable;
 use thiserror::Error;
 

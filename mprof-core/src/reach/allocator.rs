@@ -130,7 +130,8 @@ impl Areas {
     /// The mapping of a chunk that has its own; the word before the size says how far before the chunk it begins.
     fn mapping(&self, chunk: usize, end: usize) -> Option<Range> {
         let start = chunk.checked_sub(self.memory.word(chunk)? as usize)?;
-        let is_mapping = start.is_multiple_of(PAGE) && end.is_multiple_of(PAGE) && chunk - start < PAGE.max(end - chunk);
+        let is_mapping =
+            start.is_multiple_of(PAGE) && end.is_multiple_of(PAGE) && chunk - start < PAGE.max(end - chunk);
         is_mapping.then_some(Range { start, end })
     }
 
@@ -168,9 +169,8 @@ mod tests {
         words[1] = 0x81; // 128 bytes from word 0 on, the chunk before is in use
         let pieces = [piece(&words, Owner::Nobody)];
         let block = pieces[0].range.start + 16;
-        let fits = |bytes| {
-            Areas::new(GLIBC, Memory::by_kernel(), &[]).add_object(&pieces, 0, block, block + bytes)
-        };
+        let fits =
+            |bytes| Areas::new(GLIBC, Memory::by_kernel(), &[]).add_object(&pieces, 0, block, block + bytes);
         assert!(fits(120));
         assert!(!fits(121));
     }

@@ -35,7 +35,8 @@ pub(super) fn is_as_good_as_start(
         // The strings of the C++ library before its ABI of 2011: length, capacity, count of users, text, a zero.
         24 => {
             let (length, capacity) = (word(object.start), word(object.start + WORD));
-            (length <= capacity && capacity == (size - 24 - 1) as u64) || has_base(memory, object, address, is_constant)
+            (length <= capacity && capacity == (size - 24 - 1) as u64)
+                || has_base(memory, object, address, is_constant)
         }
         _ => has_base(memory, object, address, is_constant),
     }

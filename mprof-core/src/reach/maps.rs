@@ -152,9 +152,8 @@ mod tests {
     fn our_own_mappings_are_there() {
         let mappings = read().unwrap();
         let on_stack = 0u8;
-        let here = [&raw const on_stack as usize, read as *const () as usize].map(|address| {
-            mappings.iter().find(|mapping| mapping.range.contains(address)).copied().unwrap()
-        });
+        let here = [&raw const on_stack as usize, read as *const () as usize]
+            .map(|address| mappings.iter().find(|mapping| mapping.range.contains(address)).copied().unwrap());
         assert!(here[0].writable && here[1].executable);
         assert!(mappings.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start));
     }

@@ -67,7 +67,15 @@ impl<'a> Marking<'a> {
         if !states.reserve(objects.len()) || !(0..objects.len()).all(|_| states.push(UNSEEN)) {
             return None;
         }
-        Some(Marking { objects, memory, library, is_constant, states, stack: Array::new(), overflowed: false })
+        Some(Marking {
+            objects,
+            memory,
+            library,
+            is_constant,
+            states,
+            stack: Array::new(),
+            overflowed: false,
+        })
     }
 
     /// Takes words for roots that were read at `place`, or in registers if it is 0.
@@ -212,7 +220,8 @@ mod tests {
         }
         let objects = Objects::of((0..count).map(|object| (start + object * 64, 64, object as u32)));
         let mut scanner = Scanner::new(Memory::by_kernel(), None).unwrap();
-        let mut marking = Marking::new(&objects, Memory::by_kernel(), Range { start: 0, end: 0 }, &|_| false).unwrap();
+        let mut marking =
+            Marking::new(&objects, Memory::by_kernel(), Range { start: 0, end: 0 }, &|_| false).unwrap();
         let roots: Vec<u64> = roots.iter().map(|&(object, offset)| address(object, offset)).collect();
         marking.roots(0, &roots);
         marking.follow(&mut scanner);

@@ -111,8 +111,7 @@ pub(super) unsafe fn catch_faults() {
 /// rbp, rbx, rdx, rax, rcx, rsp, rip).
 unsafe extern "C" fn on_fault(_signal: i32, _information: *const c_void, context: *mut c_void) {
     const INSTRUCTION: usize = 40 / 8 + 16;
-    let [fault, resume] =
-        [&raw const mprof_copy_fault as usize, &raw const mprof_copy_resume as usize];
+    let [fault, resume] = [&raw const mprof_copy_fault as usize, &raw const mprof_copy_resume as usize];
     // SAFETY: the kernel put the context there.
     let instruction = unsafe { &mut *context.cast::<usize>().add(INSTRUCTION) };
     if *instruction != fault {

@@ -167,7 +167,8 @@ fn classify_all(
 /// The memory of files that can be read and not written: where virtual tables are.
 fn constants(mappings: &[Mapping]) -> Option<Array<Range>> {
     let mut ranges = Array::new();
-    let constant = |mapping: &&Mapping| mapping.readable && !mapping.writable && mapping.kind == maps::Kind::File;
+    let constant =
+        |mapping: &&Mapping| mapping.readable && !mapping.writable && mapping.kind == maps::Kind::File;
     let whole = mappings.iter().filter(constant).all(|mapping| ranges.push(mapping.range));
     merge(&mut ranges);
     whole.then_some(ranges)

@@ -52,7 +52,9 @@ impl Objects {
                 while at + HEADER <= end {
                     let word = (at - address) / 8;
                     at += HEADER;
-                    if let Some((size, record)) = object(pieces, index, at, [words[word], words[word + 1]], areas) {
+                    if let Some((size, record)) =
+                        object(pieces, index, at, [words[word], words[word + 1]], areas)
+                    {
                         whole &= objects.push(at, size, record);
                         // What it holds is no header.
                         at = (at + size).next_multiple_of(HEADER);
@@ -143,7 +145,8 @@ impl Objects {
         let bucket = group.buckets + ((address - group.start) >> group.shift);
         let (from, to) = (self.buckets[bucket] as usize, self.buckets[bucket + 1] as usize);
         // The last object that begins at or before the address; the one before the bucket may reach into it.
-        let index = (from + self.starts[from..to].partition_point(|&start| start <= address)).checked_sub(1)?;
+        let index =
+            (from + self.starts[from..to].partition_point(|&start| start <= address)).checked_sub(1)?;
         let range = self.range(index);
         (range.contains(address) || range.start == address).then_some(index)
     }

@@ -127,11 +127,7 @@ mod tests {
 
     #[test]
     fn pieces_that_touch_are_one_memory() {
-        let piece = |start, end| Piece {
-            range: Range { start, end },
-            owner: Owner::Nobody,
-            guarded: false,
-        };
+        let piece = |start, end| Piece { range: Range { start, end }, owner: Owner::Nobody, guarded: false };
         let pieces = [piece(0x1000, 0x2000), piece(0x2000, 0x3000), piece(0x4000, 0x5000)];
         assert!(reach(&pieces, 0, 0x3000));
         assert!(!reach(&pieces, 0, 0x3001));

@@ -49,7 +49,7 @@ impl Threads {
     /// Stops all threads of the process but the one that waits for us, of which `caller` is known, and its id.
     pub(super) fn stop(process: u32, caller: Thread, caller_id: u32) -> Threads {
         let mut threads = Threads::default();
-        if !(threads.known.push(caller) && threads.tried.push(caller_id)) || !has_our_ids() {
+        if !(threads.known.push(caller) && threads.tried.push(caller_id) && has_our_ids()) {
             threads.unseen = 1;
             return threads;
         }
@@ -169,9 +169,8 @@ fn await_stop(thread: u32, patience: &mut u32) -> Option<Option<usize>> {
     loop {
         let mut status = 0u32;
         // SAFETY: the kernel writes one status.
-        let waited = unsafe {
-            syscall(WAIT4, [thread as usize, &raw mut status as usize, WALL_NO_HANG, 0, 0, 0])
-        };
+        let waited =
+            unsafe { syscall(WAIT4, [thread as usize, &raw mut status as usize, WALL_NO_HANG, 0, 0, 0]) };
         match waited {
             Ok(0) if *patience >= STEP => {
                 sys::sleep_microseconds(STEP);

@@ -29,7 +29,8 @@ impl<S: Sink> Writer<'_, S> {
         self.room(Tag::Reachability, NUMBERS)?;
         self.key(kept.context, kept.category);
         let is_there = kept.classes.map(|amount| amount.objects != 0 || amount.bytes != 0);
-        let classes = is_there.iter().enumerate().fold(0, |mask, (class, &there)| mask | u64::from(there) << class);
+        let classes =
+            is_there.iter().enumerate().fold(0, |mask, (class, &there)| mask | u64::from(there) << class);
         self.record.number(classes);
         for (amount, _) in kept.classes.iter().zip(is_there).filter(|(_, there)| *there) {
             self.numbers(&[amount.objects, amount.bytes]);

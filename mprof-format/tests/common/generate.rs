@@ -336,5 +336,17 @@ pub(crate) fn profile(numbers: &[u64]) -> Profile {
         RawRecord { tag, flags: source.number() as u16 & !1, payload: source.string() }
     });
     let incomplete = source.small(2) == 1;
-    Profile { process, modules, threads, contexts, counters, bins, history, reachability, names, extra, incomplete }
+    Profile {
+        process,
+        modules,
+        threads,
+        contexts,
+        counters,
+        bins,
+        history,
+        reachability,
+        names,
+        extra,
+        incomplete,
+    }
 }
