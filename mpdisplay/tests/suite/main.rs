@@ -6,6 +6,7 @@ mod chains;
 mod command;
 mod golden;
 mod leak_check;
+mod leak_kinds;
 mod reading;
 mod terminal;
 mod when;
