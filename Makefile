@@ -22,11 +22,12 @@ GENERATED := $(TARGET)/generated
 DOCUMENTS := $(wildcard README.md CHANGELOG.md LICENSE-* docs/*.md)
 HEADERS := $(wildcard mprof-preload/include/*.h)
 
-.PHONY: help build generated demo test bench install uninstall deb clean
+.PHONY: help build generated demo test random bench install uninstall deb clean
 
 help:
 	@echo 'make demo               the four tables for the program of the paper'
 	@echo 'make test               all tests, on the release build of the library'
+	@echo 'make random             the random programs with 1000 seeds (SEEDS=...)'
 	@echo 'make bench              what the library costs on the workloads of bench/'
 	@echo 'make install PREFIX=DIR library, tools, manual pages, completions (DESTDIR is honoured)'
 	@echo 'make deb                the same as a Debian package'
@@ -50,6 +51,11 @@ demo: build
 
 test: build
 	MPROF_LIB='$(RELEASE)/libmprof.so' MPROF_BIN_DIR='$(RELEASE)' $(CARGO) test --workspace --no-fail-fast
+
+SEEDS ?= 1000
+random: build
+	C_TESTS_SEEDS='$(SEEDS)' MPROF_LIB='$(RELEASE)/libmprof.so' MPROF_BIN_DIR='$(RELEASE)' \
+	    $(CARGO) test -p c-tests --test random -- --nocapture
 
 bench: build
 	python3 bench/bench.py --library '$(RELEASE)/libmprof.so'

@@ -60,7 +60,8 @@ pub(crate) fn missing_compiler(source: &str) -> Option<String> {
     Command::new(&compiler).arg("--version").output().is_err().then_some(compiler)
 }
 
-fn compiler(source: &str) -> String {
+/// The compiler for a source file, by its extension; the environment may name another.
+pub(crate) fn compiler(source: &str) -> String {
     let (variable, default) = match Path::new(source).extension().and_then(|e| e.to_str()) {
         Some("cpp") => ("CXX", "g++"),
         Some("rs") => ("RUSTC", "rustc"),

@@ -32,6 +32,9 @@ pub struct Program {
     pub(crate) files: Vec<(String, String)>,
     /// Make what else is to be in that folder.
     pub(crate) prepare: Vec<fn(&Path)>,
+    /// Other libraries that are preloaded in all runs, before the profiler and behind it: paths, or names of
+    /// companions.
+    pub(crate) preloaded: [Vec<String>; 2],
     pub(crate) time_limit: Duration,
     pub(crate) status: Status,
     pub(crate) prints: Option<String>,
@@ -119,6 +122,7 @@ impl Program {
             env: Vec::new(),
             stdin: None,
             prepare: Vec::new(),
+            preloaded: Default::default(),
             files: Vec::new(),
             time_limit: Duration::from_secs(60),
             status: Status::Exited(0),
@@ -156,6 +160,18 @@ impl Program {
         let flags = flags.split_whitespace().map(str::to_owned).collect();
         let (source, output) = (source.to_owned(), output.to_owned());
         self.companions.push(Step { source, output, flags, inputs: Vec::new() });
+        self
+    }
+
+    /// A library that is preloaded before the profiler's: the path of an installed one, or a companion's output.
+    pub fn preload_before(mut self, library: &str) -> Self {
+        self.preloaded[0].push(library.to_owned());
+        self
+    }
+
+    /// A library that is preloaded behind the profiler's.
+    pub fn preload_behind(mut self, library: &str) -> Self {
+        self.preloaded[1].push(library.to_owned());
         self
     }
 

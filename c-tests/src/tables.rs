@@ -1,5 +1,7 @@
 //! The report's four tables as text, and the totals in them.
 
+use std::collections::BTreeMap;
+
 /// A printed report.
 #[derive(Debug, Clone)]
 pub struct Tables {
@@ -13,6 +15,15 @@ pub struct Entry {
     pub name: String,
     /// Bytes allocated in the function itself.
     pub own_bytes: u64,
+}
+
+/// The edges of table 4: (caller, callee) with bytes and allocations.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Edges {
+    /// As the ancestor lines above the callee's entry have them.
+    pub above: BTreeMap<(String, String), (u64, u64)>,
+    /// As the descendent lines below the caller's entry have them.
+    pub below: BTreeMap<(String, String), (u64, u64)>,
 }
 
 impl Tables {
@@ -69,6 +80,45 @@ impl Tables {
         section.iter().filter_map(kept).sum()
     }
 
+    /// The lines of table 1, as `--verbose` prints them: path, outermost first, kept objects and kept bytes.
+    pub fn leak_paths(&self) -> Vec<(Vec<String>, u64, u64)> {
+        // allocs, bytes, frees, freed, kept (%), path
+        let row = |line: &&str| {
+            let numbers: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
+            let [allocs, _, frees, _, kept] = numbers[..] else { return None };
+            let path = line.split(" > ").map(|name| name.trim().to_owned());
+            // Before the first of them stand the numbers.
+            Some((path.skip(1).collect(), allocs - frees, kept))
+        };
+        self.section("Memory leaks").iter().filter_map(row).collect()
+    }
+
+    /// The edges of table 4.
+    pub fn edges(&self) -> Edges {
+        let mut edges = Edges::default();
+        // The functions above the next entry, with bytes and allocations; and the entry above.
+        let mut callers: Vec<(String, (u64, u64))> = Vec::new();
+        let mut entry_above: Option<String> = None;
+        for line in self.section("Allocation call graph") {
+            if line.starts_with("-----") {
+                entry_above = None;
+            } else if let Some(entry) = entry(line) {
+                let name = without_index(&entry.name).to_owned();
+                let above = callers.drain(..).map(|(caller, numbers)| ((caller, name.clone()), numbers));
+                edges.above.extend(above);
+                entry_above = Some(name);
+            } else if let Some((name, numbers)) = edge(line) {
+                match &entry_above {
+                    Some(caller) => {
+                        edges.below.insert((caller.clone(), name), numbers);
+                    }
+                    None => callers.push((name, numbers)),
+                }
+            }
+        }
+        edges
+    }
+
     /// The entries of table 4, in order: the lines with the long rule in the *frac* field.
     pub fn entries(&self) -> Vec<Entry> {
         let section = self.section("Allocation call graph");
@@ -110,6 +160,21 @@ fn entry(line: &str) -> Option<Entry> {
     Some(Entry { name, own_bytes })
 }
 
+/// An ancestor's or descendent's line: name, bytes, and allocations over the edge.
+fn edge(line: &str) -> Option<(String, (u64, u64))> {
+    let fields: Vec<&str> = line.split('|').collect();
+    let [bytes, _, _, name] = fields[..] else { return None };
+    let bytes = bytes.split_whitespace().next()?.parse().ok()?;
+    let (calls, name) = name.trim().split_once(' ')?;
+    let allocs = calls.split_once('/')?.0.parse().ok()?;
+    Some((without_index(name.trim()).to_owned(), (bytes, allocs)))
+}
+
+/// A function's name without the index after it.
+fn without_index(name: &str) -> &str {
+    name.rsplit_once(" [").map_or(name, |(name, _)| name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +201,30 @@ mod tests {
                 entry("make_blue_widget [3]", 0)
             ]
         );
+    }
+
+    #[test]
+    fn the_papers_edges_are_read() {
+        let edges = widgets().edges();
+        let expected = [
+            (("main", "make_blue_widget"), (1_016_124, 4981)),
+            (("main", "make_red_widget"), (1_023_876, 5019)),
+            (("make_blue_widget", "make_widget"), (1_016_124, 4981)),
+            (("make_red_widget", "make_widget"), (1_023_876, 5019)),
+        ];
+        let expected: BTreeMap<_, _> = expected
+            .map(|((caller, callee), numbers)| ((caller.to_owned(), callee.to_owned()), numbers))
+            .into();
+        assert_eq!(edges.above, expected);
+        assert_eq!(edges.below, expected);
+    }
+
+    #[test]
+    fn kept_paths_are_read() {
+        let text = "Memory leaks\n  allocs  bytes  frees  freed  kept (%)  path\n\
+                    \n   7   70   3   30   40 (99)   || > main > A::f(int) > b\n";
+        let path = ["main", "A::f(int)", "b"].map(str::to_owned).to_vec();
+        assert_eq!(Tables::new(text.to_owned()).leak_paths(), [(path, 4, 40)]);
     }
 
     #[test]

@@ -36,7 +36,9 @@ impl<'a> Trial<'a> {
     }
 
     pub(crate) fn bare(&self) -> Output {
-        let output = self.run("bare", &[]);
+        let none = self.program.preloaded.concat().is_empty();
+        let others = if none { Vec::new() } else { self.preload(&[], false) };
+        let output = self.run("bare", &others);
         assert_eq!(output.status, self.program.status, "{} bare: {output:?}", self.name());
         if let Some(prints) = &self.program.prints {
             assert_eq!(&output.stdout, prints, "{} bare: standard output", self.name());
@@ -173,9 +175,14 @@ impl<'a> Trial<'a> {
         File::open(&path).expect("just written").into()
     }
 
-    /// The variables that preload these libraries, the last of which may be the one that counts.
+    /// The variables that preload these libraries, the last of which may be the one that counts, among those of the
+    /// program's test.
     fn preload(&self, libraries: &[&Path], counts: bool) -> Vec<(OsString, OsString)> {
-        let list = libraries.iter().map(|path| path.as_os_str()).collect::<Vec<_>>().join(OsStr::new(":"));
+        let beside = self.executable.parent().expect("it is in a folder");
+        let [before, behind] =
+            self.program.preloaded.each_ref().map(|names| names.iter().map(|name| beside.join(name)));
+        let all = before.chain(libraries.iter().map(|path| path.to_path_buf())).chain(behind);
+        let list = all.map(PathBuf::into_os_string).collect::<Vec<_>>().join(OsStr::new(":"));
         let mut env = vec![("LD_PRELOAD".into(), list)];
         if counts {
             env.push(("LIBCOUNT_FILE".into(), self.scratch.path().join("count").into()));
@@ -199,14 +206,14 @@ fn is_process_suffix(text: &str) -> bool {
 }
 
 /// The profiler's own lines of a stderr text, and the rest of it.
-fn split_stderr(text: &str) -> (Vec<String>, String) {
+pub(crate) fn split_stderr(text: &str) -> (Vec<String>, String) {
     let (own, rest): (Vec<&str>, Vec<&str>) =
         text.split_inclusive('\n').partition(|line| line.starts_with("mprof:"));
     (own.into_iter().map(|line| line.trim_end().to_owned()).collect(), rest.concat())
 }
 
 /// The second number of `mprof: verify: 12 chains compared, 0 differ`.
-fn differences(line: &str) -> Option<u64> {
+pub(crate) fn differences(line: &str) -> Option<u64> {
     let rest = line.strip_prefix("mprof: verify: ")?;
     let (chains, rest) = rest.split_once(" chains compared, ")?;
     chains.parse::<u64>().ok()?;

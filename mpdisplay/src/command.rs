@@ -1,16 +1,19 @@
 //! What the command does: reads profiles, gives them names, shows them.
 
+mod exporting;
+
 use crate::analysis::annotation::Annotation;
 use crate::analysis::leaks::Leaks;
 use crate::analysis::number::Number;
 use crate::analysis::part::Part;
 use crate::analysis::text::{base_name, printable};
 use crate::analysis::tree::Tree;
-use crate::cli::{Arguments, When};
+use crate::cli::Arguments;
+use crate::destination::Destination;
 use crate::error::Error;
+use crate::export::{self, Format, Measure, Source};
 use crate::input::{self, Inputs};
 use crate::leak_check::{Excess, Settings};
-use crate::output::{self, Screen};
 use crate::report;
 use crate::report::options::{By, Options};
 use crate::report::source::{Sources, is_preferred};
@@ -39,18 +42,22 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     if !arguments.several.diff.is_empty() && matches!(arguments.several.by(), By::Process | By::Thread) {
         return Err(Error::ApartAndCompared);
     }
+    exporting::check(arguments)?;
     let settings = arguments.leaks.settings();
     let suppressions = settings.read_suppressions()?;
     let Gathered { profiles, baseline, before, troubles } = Gathered::read(arguments)?;
-    let screen = screen(arguments);
-    let options = options(arguments, suppressions, &screen);
+    let destination = Destination::of(arguments);
+    let options = options(arguments, suppressions, &destination);
     let parts = select::parts(&profiles, &arguments.several.pid, &arguments.several.tid)?;
     let view = View::new(&parts, &options);
     let leaks = Settings::leaks_in(&view, &options, baseline.as_deref());
     let subject = Subject { parts: &parts, view: &view, leaks: &leaks };
     match &before {
-        Some(before) => subject.compare(before, arguments, &options, &screen)?,
-        None => subject.show(arguments, &options, &screen)?,
+        Some(before) => subject.compare(before, arguments, &options, &destination)?,
+        None if arguments.export.format() == Format::Text => {
+            subject.show(arguments, &options, &destination)?
+        }
+        None => subject.export(arguments, &options, &destination)?,
     }
     settings.write_results(&profiles, &leaks)?;
     if arguments.leaks.kinds().is_some() && !leaks.classified {
@@ -72,20 +79,45 @@ struct Subject<'s> {
 }
 
 impl Subject<'_> {
-    fn show(&self, arguments: &Arguments, options: &Options, screen: &Screen) -> Result<(), Error> {
+    fn show(
+        &self,
+        arguments: &Arguments,
+        options: &Options,
+        destination: &Destination<'_>,
+    ) -> Result<(), Error> {
         let Subject { parts, view, leaks } = *self;
         if let Some(sources) = arguments.shown.sources() {
             let annotation = annotation(&view.tree, &sources, options)?;
-            return screen
-                .print(|out| report::write_source(parts, view, &annotation, &sources, options, out));
+            return destination
+                .put(|mut out| report::write_source(parts, view, &annotation, &sources, options, &mut out));
         }
-        screen.print(|out| match (arguments.generation.format(), options.by) {
+        destination.put(|mut out| match (arguments.generation.format(), options.by) {
             (Some(format), _) => {
-                generate::write(leaks, &report::leaks::shown(view, leaks, options), format, out)
+                generate::write(leaks, &report::leaks::shown(view, leaks, options), format, &mut out)
             }
-            (None, By::Process | By::Thread) => report::write_each(parts, options, out),
-            (None, By::Function | By::Module) => report::write_view(parts, view, leaks, options, out),
+            (None, By::Process | By::Thread) => report::write_each(parts, options, &mut out),
+            (None, By::Function | By::Module) => report::write_view(parts, view, leaks, options, &mut out),
         })
+    }
+
+    /// Writes it in a form for other programs, and says what one must know of the result.
+    fn export(
+        &self,
+        arguments: &Arguments,
+        options: &Options,
+        destination: &Destination<'_>,
+    ) -> Result<(), Error> {
+        let Subject { parts, view, leaks } = *self;
+        let measure = arguments.export.measure().unwrap_or_default();
+        let csv_rows = exporting::csv_rows(arguments)?;
+        let source = Source { parts, view, leaks, options, measure, csv_rows };
+        let mut notes = Vec::new();
+        destination.put(|out| {
+            notes = export::write(arguments.export.format(), &source, out)?;
+            Ok(())
+        })?;
+        notes.iter().for_each(complain);
+        Ok(())
     }
 
     /// Shows what has changed since `before`.
@@ -94,18 +126,18 @@ impl Subject<'_> {
         before: &[Profile],
         arguments: &Arguments,
         options: &Options,
-        screen: &Screen,
+        destination: &Destination<'_>,
     ) -> Result<(), Error> {
         let before: Vec<Part<'_>> = before.iter().map(Part::whole).collect();
         let states = [before.as_slice(), self.parts];
         let view = View::comparing(states, options);
         if let Some(sources) = arguments.shown.sources() {
             let annotation = annotation(&view.tree, &sources, options)?;
-            return screen.print(|out| {
-                report::write_source_comparison(states, &view, &annotation, &sources, options, out)
+            return destination.put(|mut out| {
+                report::write_source_comparison(states, &view, &annotation, &sources, options, &mut out)
             });
         }
-        screen.print(|out| report::write_comparison(states, &view, options, out))
+        destination.put(|mut out| report::write_comparison(states, &view, options, &mut out))
     }
 }
 
@@ -178,23 +210,14 @@ impl Gathered {
     }
 }
 
-fn screen(arguments: &Arguments) -> Screen {
-    let styles = match arguments.screen.color {
-        When::Auto => output::styles(),
-        When::Always => true,
-        When::Never => false,
-    };
-    Screen { styles, pager: !arguments.screen.no_pager, full_names: arguments.screen.full_names }
-}
-
-fn options(arguments: &Arguments, suppressions: Suppressions, screen: &Screen) -> Options {
+fn options(arguments: &Arguments, suppressions: Suppressions, destination: &Destination<'_>) -> Options {
     Options {
         tables: arguments.shown.tables(),
         paths: arguments.paths.paths(),
         detail: arguments.shown.detail(),
         graph: arguments.paths.graph(),
         marks: arguments.shown.marks(),
-        order: arguments.shown.order(),
+        order: arguments.shown.order().or(arguments.export.measure().map(Measure::order)),
         limit: arguments.shown.limit,
         chains: arguments.reading.chains(),
         kinds: arguments.leaks.kinds(),
@@ -204,7 +227,7 @@ fn options(arguments: &Arguments, suppressions: Suppressions, screen: &Screen) -
         at_peak: false,
         clock: arguments.shown.clock(),
         source_directories: arguments.naming.source_directories.clone(),
-        page: screen.page(),
-        styles: screen.styles(),
+        page: destination.page(),
+        styles: destination.styles(),
     }
 }

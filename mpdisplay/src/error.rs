@@ -83,6 +83,17 @@ pub(crate) enum Error {
     /// The report cannot be written.
     #[error("cannot write the report: {0}")]
     Output(io::Error),
+    /// A file cannot be written.
+    #[error("{}: cannot write: {reason}", shown(path))]
+    OutputFile {
+        /// As given.
+        path: PathBuf,
+        /// From the system.
+        reason: io::Error,
+    },
+    /// Options do not go together.
+    #[error("{0}")]
+    Usage(&'static str),
 }
 
 /// A path with what would act on a terminal escaped.

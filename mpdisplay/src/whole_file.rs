@@ -12,7 +12,7 @@ use std::path::Path;
 /// Those of the system, and of `write`.
 pub(crate) fn write(
     path: &Path,
-    write: impl Fn(&mut BufWriter<&mut dyn Write>) -> io::Result<()>,
+    write: impl FnOnce(&mut BufWriter<&mut dyn Write>) -> io::Result<()>,
 ) -> io::Result<()> {
     let buffered = |file: &mut dyn Write| {
         let mut out = BufWriter::with_capacity(1 << 16, file);

@@ -6,11 +6,11 @@
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr::{NonNull, null_mut};
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence};
 
 use allocator_api2::alloc::{AllocError, Allocator};
 
-use crate::sys;
+use crate::{note, sys};
 
 /// From this size on an allocation is a mapping of its own, bytes.
 const LARGE: usize = 32 * 1024;
@@ -26,6 +26,34 @@ struct Block {
 /// The block that small pieces are cut from; null before the first.
 static CURRENT: AtomicPtr<Block> = AtomicPtr::new(null_mut());
 
+/// Requests that found no memory, or were not passed on, since the kernel last gave some.
+static REFUSED: AtomicU32 = AtomicU32::new(0);
+/// After a refusal the kernel is asked for every so many requests only: each would cost a system call.
+const RETRY: u32 = 1024;
+
+/// Maps fresh zeroed memory. Where there is none, says so, once.
+pub(crate) fn map(length: usize) -> Option<*mut u8> {
+    let refused = REFUSED.load(Ordering::Relaxed);
+    if !refused.is_multiple_of(RETRY) {
+        REFUSED.fetch_add(1, Ordering::Relaxed);
+        return None;
+    }
+    let memory = sys::map(length);
+    if memory.is_some() {
+        if refused != 0 {
+            REFUSED.store(0, Ordering::Relaxed);
+        }
+    } else if REFUSED.fetch_add(1, Ordering::Relaxed) == 0 {
+        static SAID: AtomicU32 = AtomicU32::new(0);
+        if SAID.swap(1, Ordering::Relaxed) == 0 {
+            note::say(format_args!(
+                "there is no memory for the profiler: call chains not seen so far are filed under [unknown]"
+            ));
+        }
+    }
+    memory
+}
+
 /// The monitor's allocator, for `hashbrown` and as the global allocator of the preloaded library.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Arena;
@@ -35,7 +63,7 @@ fn allocate(layout: Layout) -> *mut u8 {
     if layout.size() >= LARGE {
         let length = layout.size().next_multiple_of(sys::PAGE);
         // A stricter alignment than a page's is never asked for.
-        return if layout.align() <= sys::PAGE { sys::map(length).unwrap_or(null_mut()) } else { null_mut() };
+        return if layout.align() <= sys::PAGE { map(length).unwrap_or(null_mut()) } else { null_mut() };
     }
     loop {
         let block = CURRENT.load(Ordering::Acquire);
@@ -49,7 +77,7 @@ fn allocate(layout: Layout) -> *mut u8 {
                 return (start.next_multiple_of(layout.align())) as *mut u8;
             }
         }
-        let Some(fresh) = sys::map(BLOCK) else { return null_mut() };
+        let Some(fresh) = map(BLOCK) else { return null_mut() };
         let head = fresh.cast::<Block>();
         // SAFETY: fresh memory of BLOCK bytes, page-aligned, that no one else knows.
         unsafe { head.write(Block { used: AtomicUsize::new(size_of::<Block>()) }) };
@@ -108,12 +136,27 @@ unsafe impl Zeroable for u32 {}
 // SAFETY: integers.
 unsafe impl Zeroable for u64 {}
 
+/// The value of all zeros.
+pub fn zeroed<T: Zeroable>() -> T {
+    // SAFETY: it is a valid value of the type.
+    unsafe { core::mem::zeroed() }
+}
+
 /// Zeroed memory for one value, never given back; `None` when there is none.
 pub fn new_zeroed<T: Zeroable>() -> Option<&'static mut T> {
     let length = size_of::<T>().next_multiple_of(sys::PAGE);
-    let start = sys::map(length)?.cast::<T>();
+    let start = map(length)?.cast::<T>();
     // SAFETY: a fresh mapping, zeroed, page-aligned, large enough and known to no one else; T may be all zeros.
     Some(unsafe { &mut *start })
+}
+
+/// Gives back what [`new_zeroed`] gave.
+///
+/// # Safety
+/// Nothing refers to the value any more.
+pub unsafe fn give_back<T: Zeroable>(value: *mut T) {
+    // SAFETY: the value's own mapping, which the caller gives up.
+    unsafe { sys::unmap(value.cast(), size_of::<T>().next_multiple_of(sys::PAGE)) };
 }
 
 /// Copies bytes into memory that is never given back; `None` when there is none.
@@ -208,16 +251,19 @@ impl<T: Copy> Array<T> {
         if fresh.is_null() {
             return false;
         }
-        if self.capacity != 0 {
-            // SAFETY: both are at least `length` values long and disjoint; the old memory came from `allocate`
-            // with the layout of its capacity and is not used after.
-            unsafe {
-                fresh.copy_from_nonoverlapping(self.start, self.length);
-                release(self.start.cast(), Layout::array::<T>(self.capacity).unwrap_or(Layout::new::<T>()));
-            }
+        let (old, old_capacity) = (self.start, self.capacity);
+        if old_capacity != 0 {
+            // SAFETY: both are at least `length` values long and disjoint.
+            unsafe { fresh.copy_from_nonoverlapping(old, self.length) };
         }
         self.start = fresh;
+        // A signal handler may jump out of here: no memory is given back that is still in use.
+        compiler_fence(Ordering::SeqCst);
         self.capacity = capacity;
+        if let (true, Ok(layout)) = (old_capacity != 0, Layout::array::<T>(old_capacity)) {
+            // SAFETY: the old memory came from `allocate` with the layout of its capacity and is not used any more.
+            unsafe { release(old.cast(), layout) };
+        }
         true
     }
 

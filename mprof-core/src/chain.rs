@@ -63,8 +63,15 @@ pub enum End {
 /// One step outward.
 enum Next {
     Caller(State),
+    /// A caller that a signal interrupted: its stack may be any other.
+    Interrupted(State),
+    /// A caller found by the frame pointer of code without unwind information: it may be none.
+    Doubtful(State),
     End(End),
 }
+
+/// Signal frames in one chain at most. More are a stack that leads round in circles.
+const SIGNALS: u32 = 64;
 
 /// Applies a rule to a state.
 #[inline(always)]
@@ -106,14 +113,14 @@ fn step_uncommon(rule: PackedRule, state: State, bounds: &mut StackBounds) -> Ne
     // SAFETY: the frame is live, and these are the words of its own that its rule names.
     let (pc, bp) = unsafe { (read_word(saved.pc), saved.bp.map_or(state.bp, |bp| read_word(bp))) };
     match saved.sp {
-        CallerSp::Is(sp) => {
-            if Rule::from(rule) == Rule::None && !may_be_code(pc, state.location) {
-                return Next::End(End::Unknown);
-            }
-            arrive(pc, sp, bp, state.sp)
-        }
+        CallerSp::Is(sp) if Rule::from(rule) == Rule::None => match arrive(pc, sp, bp, state.sp) {
+            Next::Caller(_) if !may_be_code(pc, state.location) => Next::End(End::Unknown),
+            Next::Caller(caller) => Next::Doubtful(caller),
+            end => end,
+        },
+        CallerSp::Is(sp) => arrive(pc, sp, bp, state.sp),
         CallerSp::ReadFrom(_, sp) if pc != 0 && Rule::from(rule).is_signal() => {
-            Next::Caller(State { location: Location::interrupted_at(pc), sp, bp })
+            Next::Interrupted(State { location: Location::interrupted_at(pc), sp, bp })
         }
         CallerSp::ReadFrom(_, sp) => arrive(pc, sp, bp, state.sp),
     }
@@ -176,6 +183,24 @@ fn saved_state(rule: Rule, state: State, bounds: &mut StackBounds) -> Option<Sav
     }
 }
 
+/// [`step`] for a frame that was found through code without unwind information: it may be no frame at all, so
+/// nothing is read but what is certainly stack.
+#[cold]
+fn step_in_doubt(rule: PackedRule, state: State, bounds: &mut StackBounds) -> Next {
+    let saved = match Rule::from(rule) {
+        Rule::End => return Next::End(End::Complete),
+        rule @ (Rule::StackPointer { .. } | Rule::FramePointer { .. } | Rule::None) => {
+            saved_state(rule, state, bounds)
+        }
+        Rule::Realigned { .. } | Rule::Signal { .. } | Rule::General => None,
+    };
+    let Some(saved) = saved else { return Next::End(End::Unknown) };
+    if !bounds.allow(state.sp, saved.pc, 8) || saved.bp.is_some_and(|bp| !bounds.allow(state.sp, bp, 8)) {
+        return Next::End(End::Unknown);
+    }
+    step(rule, state, bounds)
+}
+
 /// Whether a word found by frame pointer can be a return address: it lies in a loaded object or, where `from` is
 /// generated code, near that.
 fn may_be_code(address: usize, from: Location) -> bool {
@@ -184,8 +209,8 @@ fn may_be_code(address: usize, from: Location) -> bool {
     if address < LOWEST || address >> 47 != 0 {
         return false;
     }
-    modules::find(address - 1).is_some()
-        || (address.abs_diff(from.address()) < CODE_CACHE && modules::find(from.lookup_address()).is_none())
+    modules::contains(address - 1)
+        || (address.abs_diff(from.address()) < CODE_CACHE && !modules::contains(from.lookup_address()))
 }
 
 /// The kept chain, and room for the next.
@@ -239,6 +264,7 @@ impl Chain {
         let mut state = entry;
         // Kept frames from this index on are further in than `state`, or known to differ further out.
         let mut candidates = self.frames.len();
+        let mut signals = 0;
         loop {
             while candidates > 0 {
                 // SAFETY: the index is below the number of frames.
@@ -263,8 +289,35 @@ impl Chain {
             }
             match step(rule, state, walk.bounds) {
                 Next::Caller(next) => state = next,
+                Next::Interrupted(next) if signals < SIGNALS => {
+                    signals += 1;
+                    state = next;
+                }
+                Next::Interrupted(_) => return Some(Found { comparable: true, end: End::Unknown }),
+                Next::Doubtful(next) => return self.find_in_doubt(walk, next),
                 Next::End(End::General) => return self.find_generally(walk, entry),
                 Next::End(end) => return Some(Found { comparable: true, end }),
+            }
+        }
+    }
+
+    /// Goes on from a frame that may be none.
+    #[cold]
+    fn find_in_doubt(&mut self, walk: &mut Walk<'_>, mut state: State) -> Option<Found> {
+        loop {
+            let Slot { key, rule } = walk.rules.lookup(walk.workspace, state.location)?;
+            if !self.fresh.push(NewFrame { state, rule, key }) {
+                return None;
+            }
+            match step_in_doubt(rule, state, walk.bounds) {
+                Next::Caller(next) | Next::Doubtful(next) | Next::Interrupted(next) => state = next,
+                Next::End(end) => {
+                    if let Some(last) = self.fresh.last_mut().filter(|_| end == End::Unknown) {
+                        // What its rule says may not have been read, and is not to be.
+                        last.rule = PackedRule::from(Rule::None);
+                    }
+                    return Some(Found { comparable: true, end });
+                }
             }
         }
     }
@@ -297,17 +350,23 @@ impl Chain {
                 return self.fresh.push(frame).then_some(Found { comparable: false, end: End::Unknown });
             }
         }
+        let mut signals = 0;
         let end = loop {
             let state = registers.state();
             let slot = walk.rules.lookup(walk.workspace, state.location)?;
             if !self.fresh.push(NewFrame { state, rule: slot.rule, key: slot.key }) {
                 return None;
             }
+            signals += u32::from(registers.is_interrupted());
             match registers.step(walk.workspace) {
+                Step::Caller if signals > SIGNALS => break End::Unknown,
                 Step::Caller => {}
                 Step::End => break End::Complete,
                 Step::NoInformation => match step(PackedRule::from(Rule::None), state, walk.bounds) {
-                    Next::Caller(next) => registers.resume(next),
+                    Next::Caller(next) | Next::Doubtful(next) | Next::Interrupted(next) => {
+                        let found = self.find_in_doubt(walk, next)?;
+                        return Some(Found { comparable: false, ..found });
+                    }
                     Next::End(end) => break end,
                 },
             }

@@ -133,13 +133,13 @@ impl<S: Sink> Dump<'_, S> {
         }
         self.peak()?;
         self.reachability()?;
-        for view in heap::all() {
+        for view in heap::current() {
             self.heap(view, facts.program)?;
         }
         self.unknown()?;
         self.curve()?;
         for index in 0..bins::COUNT {
-            let all = heap::all().map(HeapView::bins).chain(core::iter::once(&events::COMMON_BINS));
+            let all = heap::current().map(HeapView::bins).chain(core::iter::once(&events::COMMON_BINS));
             let bin = bins::sum(index, all);
             if bin.allocs != 0 || bin.frees != 0 {
                 lenient(self.writer.bin(&bin))?;

@@ -7,14 +7,16 @@
 use mprof_format::kinds::Category;
 
 use crate::bins::Bins;
+use crate::freed::{self, FreedObject};
 use crate::header::{self, HEADER, Header, OFFSET_LIMIT, SIZE_LIMIT};
-use crate::heap::{self, FreedObject, Heap};
+use crate::heap::Heap;
 use crate::ledger;
 use crate::mark::{Doing, Mark};
 use crate::nesting::{self, Nesting};
 use crate::page_objects;
 use crate::process;
-use crate::records::{self, Chunk};
+use crate::recording;
+use crate::records::{self, Chunk, Counter};
 use crate::thread::Thread;
 use crate::unwind::{Entry, read_word};
 
@@ -78,29 +80,34 @@ pub unsafe fn allocate(entry: Entry, request: Request, real: impl Fn(usize) -> *
 unsafe fn record(heap: &mut Heap, entry: Entry, block: *mut u8, request: Request) -> *mut u8 {
     // SAFETY: as the caller vouches.
     unsafe {
+        let object = block.add(request.offset);
+        if page_objects::on_page_start(object as usize) && !page_objects::insert(object as usize) {
+            return give_unrecorded(block);
+        }
         let record = heap.allocate(entry, request.size);
-        let object = write_header(block, request, record, heap.birth());
+        write_header(object, request, record, heap.birth());
         heap.set_last(object);
         object
     }
 }
 
-/// Writes the header of an object in `block`; returns the object.
+/// Gives the program the real block itself, without a header: it will come back as a foreign pointer. It is
+/// aligned as asked for, for the block is aligned to the offset.
+#[cold]
+fn give_unrecorded(block: *mut u8) -> *mut u8 {
+    process::count_unrecorded();
+    block
+}
+
+/// Writes the header of an object.
 ///
 /// # Safety
-/// The block is ours and large enough.
+/// The object lies `request.offset` bytes into a block of ours.
 #[inline(always)]
-unsafe fn write_header(block: *mut u8, request: Request, record: u32, birth: u64) -> *mut u8 {
+unsafe fn write_header(object: *mut u8, request: Request, record: u32, birth: u64) {
     let offset_log2 = request.offset.trailing_zeros();
     // SAFETY: the object lies in the block, at least a header's length from its start.
-    unsafe {
-        let object = block.add(request.offset);
-        if page_objects::on_page_start(object as usize) {
-            page_objects::insert(object as usize);
-        }
-        header::write(object, Header { size: request.size, record, offset_log2, birth });
-        object
-    }
+    unsafe { header::write(object, Header { size: request.size, record, offset_log2, birth }) };
 }
 
 /// [`allocate`] for a thread that is not in the program, or has no heap.
@@ -137,11 +144,21 @@ unsafe fn allocate_unready(entry: Entry, request: Request, real: impl Fn(usize) 
 
 /// Counts a block under `[unknown]`.
 unsafe fn record_without_chain(block: *mut u8, request: Request) -> *mut u8 {
-    let category = Category::of_size(request.size as u64).index();
-    let record = records::allocate_unknown(u32::from(category), request.size as u64);
-    COMMON_BINS.allocate_shared(request.size);
     // SAFETY: the caller's block.
-    unsafe { write_header(block, request, record, 0) }
+    let object = unsafe { block.add(request.offset) };
+    if page_objects::on_page_start(object as usize) && !page_objects::insert(object as usize) {
+        return give_unrecorded(block);
+    }
+    let record = if recording::is_stopped() {
+        records::UNRECORDED
+    } else {
+        let category = Category::of_size(request.size as u64).index();
+        COMMON_BINS.allocate_shared(request.size);
+        records::allocate_unknown(u32::from(category), request.size as u64)
+    };
+    // SAFETY: as above.
+    unsafe { write_header(object, request, record, 0) };
+    object
 }
 
 /// What an event may use.
@@ -158,7 +175,7 @@ enum Situation {
 #[cold]
 fn situation(entry: Entry) -> Situation {
     let thread = Thread::current();
-    if thread.is_ending() {
+    if thread.is_ending() && !process::is_untold_child() {
         return Situation::NoHeap;
     }
     let Some((mark, heap)) = thread.attached() else { return first_event() };
@@ -172,6 +189,10 @@ fn situation(entry: Entry) -> Situation {
             let in_heap = matches!(doing, Doing::Heap(_));
             match nesting::of(entry.sp, sp) {
                 Nesting::Stale => {
+                    if in_heap {
+                        // SAFETY: the hook that was using it is gone.
+                        unsafe { (*heap).recover() };
+                    }
                     mark.set(Doing::Program);
                     Situation::Ready(mark, heap)
                 }
@@ -189,12 +210,12 @@ fn situation(entry: Entry) -> Situation {
 /// A thread's first event.
 fn first_event() -> Situation {
     process::start(0);
+    if process::is_untold_child() {
+        process::become_child();
+    }
     match Thread::attach() {
         Some((mark, heap)) => Situation::Ready(mark, heap),
-        None => {
-            process::count_unrecorded();
-            Situation::NoHeap
-        }
+        None => Situation::NoHeap,
     }
 }
 
@@ -239,7 +260,7 @@ pub enum Pointer {
 #[inline(always)]
 pub unsafe fn identify_ours(object: *mut u8) -> Option<Object> {
     let address = object as usize;
-    if !address.is_multiple_of(HEADER)
+    if !address.is_multiple_of(size_of::<u64>())
         || (page_objects::on_page_start(address) && !page_objects::contains(address))
     {
         return None;
@@ -259,27 +280,8 @@ pub unsafe fn identify(object: *mut u8) -> Pointer {
     // SAFETY: as the caller vouches.
     match unsafe { identify_ours(object) } {
         Some(object) => Pointer::Ours(object),
-        None => identify_headless(object),
+        None => freed::judge(object),
     }
-}
-
-/// Whose pointer this is, given that it has no header.
-///
-/// It is [`Pointer::Freed`] or [`Pointer::Foreign`].
-#[cold]
-#[inline(never)]
-pub fn identify_headless(object: *const u8) -> Pointer {
-    let address = object as usize;
-    if !address.is_multiple_of(HEADER) || page_objects::on_page_start(address) {
-        return Pointer::Foreign;
-    }
-    let Some(freed) = heap::all().find_map(|heap| heap.find_freed(address)) else { return Pointer::Foreign };
-    // A block that the C library has since handed out past us may begin where the object was. Then the word
-    // before it is its size; a freed object has a list pointer, a key or what is left of our header there.
-    const LARGEST_BLOCK: usize = 1 << 40;
-    // SAFETY: on the object's own page: page-aligned objects leave the ring when they are freed.
-    let before = unsafe { read_word(address - 8) };
-    if (32..LARGEST_BLOCK).contains(&before) { Pointer::Foreign } else { Pointer::Freed(freed) }
 }
 
 /// Counts the free of an object and takes its header away. Its real block is then to be freed.
@@ -293,7 +295,7 @@ pub unsafe fn free(entry: Entry, object: Object) {
     {
         mark.set(Doing::Heap(entry.sp));
         // SAFETY: the mark says that the thread is in its heap.
-        count_free(unsafe { &mut *heap }, object, chunk);
+        count_free(entry, unsafe { &mut *heap }, object, chunk);
         mark.set(Doing::Program);
     } else {
         free_unready(entry, object.start);
@@ -307,12 +309,14 @@ pub unsafe fn free(entry: Entry, object: Object) {
 
 /// Counts a free in the heap of the calling thread.
 #[inline(always)]
-fn count_free(heap: &mut Heap, Object { start, header, .. }: Object, chunk: &Chunk) {
+fn count_free(entry: Entry, heap: &mut Heap, Object { start, header, .. }: Object, chunk: &Chunk) {
     heap.free(start, header, chunk);
     heap.freed.push(FreedObject {
         object: start as usize,
         record: header.record,
         offset_log2: header.offset_log2,
+        // SAFETY: the hook that was entered so has not returned.
+        freed_at: unsafe { read_word(entry.sp) },
     });
 }
 
@@ -320,14 +324,16 @@ fn count_free(heap: &mut Heap, Object { start, header, .. }: Object, chunk: &Chu
 #[cold]
 #[inline(never)]
 fn free_unready(entry: Entry, start: *mut u8) {
+    let situation = situation(entry);
+    // If this process has just been found to be a child, the object is its parent's.
     // SAFETY: the object was identified just now: it is passed by its address because that is cheap.
     let Some(object) = (unsafe { identify_ours(start) }) else { return };
-    match (situation(entry), object.counter.chunk) {
+    match (situation, object.counter.chunk) {
         (Situation::Ready(mark, heap), Some(chunk)) => {
             let before = mark.get();
             mark.set(Doing::Heap(entry.sp));
             // SAFETY: the mark says that the thread is in its heap.
-            count_free(unsafe { &mut *heap }, object, chunk);
+            count_free(entry, unsafe { &mut *heap }, object, chunk);
             mark.set(before);
         }
         _ => count_free_without_heap(object),
@@ -361,7 +367,7 @@ pub unsafe fn reallocate(
     size: usize,
     real: impl Fn(*mut u8, usize) -> *mut u8,
 ) -> *mut u8 {
-    let Object { start, header, counter } = object;
+    let Object { start, header, .. } = object;
     let request = Request { size, offset: object.offset() };
     let Some(real_size) = request.real_size() else {
         // No allocator has that much: the call fails and sets errno.
@@ -389,7 +395,8 @@ pub unsafe fn reallocate(
         // SAFETY: the object was left where it was.
         unsafe {
             if at_page {
-                page_objects::insert(start as usize);
+                // The page was in the set: the part of the table that it is in is there.
+                let _ = page_objects::insert(start as usize);
             }
             header::clear(start); // clearing twice restores
         }
@@ -399,9 +406,11 @@ pub unsafe fn reallocate(
         // SAFETY: as in `allocate`; the old object is gone.
         unsafe {
             let heap = &mut *heap;
-            match counter.chunk {
-                Some(chunk) => heap.free(start, header, chunk),
-                None => count_free_without_heap(object),
+            // (Looked up anew: this process may have been found to be a child.)
+            match records::counter(header.record) {
+                Some(Counter { chunk: Some(chunk), .. }) => heap.free(start, header, chunk),
+                Some(counter) => count_free_without_heap(Object { counter, ..object }),
+                None => {}
             }
             record(heap, entry, moved, request)
         }
@@ -410,6 +419,11 @@ pub unsafe fn reallocate(
         // SAFETY: the moved block is ours.
         unsafe { record_without_chain(moved, request) }
     };
+    if result == moved && !moved.is_null() {
+        // It could not be recorded: what it holds goes to where the program will look for it.
+        // SAFETY: both sizes lie within the block.
+        unsafe { moved.copy_from(moved.add(request.offset), header.size.min(size)) };
+    }
     if let Some((mark, before)) = restore {
         mark.set(before);
     }

@@ -8,9 +8,10 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use mprof_format::kinds::Category;
 
-use crate::arena::{Zeroable, new_zeroed};
+use crate::arena::{self, Zeroable, new_zeroed};
 use crate::bins::Bins;
 use crate::chain::{Chain, End, Found, Walk};
+use crate::freed::{FreedObject, FreedRing};
 use crate::header::Header;
 use crate::ledger::{self, Balance};
 use crate::lifetimes::Freed;
@@ -18,6 +19,8 @@ use crate::location::{FrameKey, Location};
 use crate::mark::{self, Doing, Mark};
 use crate::memo::{self, Leaf, Memo, Miss};
 use crate::process::{self, OPTIONS};
+use crate::recording;
+
 use crate::records::{self, Chunk, Counted};
 use crate::reference;
 use crate::stack_bounds::StackBounds;
@@ -42,11 +45,20 @@ const SHARE: u32 = 32;
 /// Attention bit, once set for ever: each chain is to be compared with the reference unwinder's.
 pub const VERIFY: u32 = 4;
 
+/// Attention bit, as long as it is so: allocations are not recorded.
+pub const STOPPED: u32 = 256;
+/// Attention bit, as long as it is so: allocations are counted towards the next writing of the profile.
+pub const AUTOSAVE: u32 = 64;
+/// Attention bit: the recording began anew, and what the heap holds counts no more.
+pub const NEW_ERA: u32 = 128;
+
 /// Chains that a memo keeps at most.
 const MOST_CHAINS: usize = 2048;
 /// The same in the first heaps, of which every process has one and most have no more.
 const MANY_CHAINS: usize = 8192;
 const FEW_HEAPS: usize = 4;
+/// How long a heap rests at most, in turns of 50 microseconds.
+const LONGEST_REST: u32 = 200_000;
 /// Ages of objects are counted modulo this, plus 1, in KiB.
 const AGES: u32 = (1 << 24) - 1;
 /// How long to wait for another thread to leave its heap, microseconds.
@@ -61,6 +73,8 @@ pub struct Heap {
     attention: AtomicU32,
     /// Generation that chain, memo and rules are of.
     generation: u32,
+    /// Era of the recording that its events are of.
+    era: AtomicU32,
     /// The object that the thread allocated last.
     last: *const u8,
     balance: Balance,
@@ -109,6 +123,12 @@ pub fn all() -> impl Iterator<Item = &'static HeapView> {
         next = heap.next;
         Some(HeapView::of(heap))
     })
+}
+
+/// The heaps whose events count.
+pub fn current() -> impl Iterator<Item = &'static HeapView> {
+    let era = recording::era();
+    all().filter(move |view| view.0.era.load(Ordering::Acquire) == era)
 }
 
 /// What others than its owner may see of a heap.
@@ -160,7 +180,34 @@ impl HeapView {
 
 /// A heap for the calling thread: one that a thread has given up, or a new one. `None` without memory.
 pub fn acquire() -> Option<(&'static Mark, *mut Heap)> {
-    let id = sys::thread_id();
+    let id = if sys::process_id() == process::id() { sys::thread_id() } else { BORROWED };
+    if let Some(taken) = take_over(id) {
+        return Some(taken);
+    }
+    let heaps = all().count();
+    if heaps >= SWEPT && heaps.is_power_of_two() {
+        // Threads may end without our hearing of it (by the system call itself).
+        for view in all() {
+            let owner = view.0.owner.load(Ordering::Relaxed);
+            if owner != 0 && owner != BORROWED && !sys::thread_exists(process::id(), owner) {
+                let _ = view.0.owner.compare_exchange(owner, 0, Ordering::AcqRel, Ordering::Relaxed);
+            }
+        }
+        if let Some(taken) = take_over(id) {
+            return Some(taken);
+        }
+    }
+    create(id)
+}
+
+/// Owner of a heap that a child of vfork got, which has its parent's thread pointer: the parent's thread goes on
+/// using it. It is no thread's id.
+const BORROWED: u32 = u32::MAX;
+/// So many heaps make it worth looking for dead owners; then each time their number has doubled.
+const SWEPT: usize = 64;
+
+/// A heap that has no owner.
+fn take_over(id: u32) -> Option<(&'static Mark, *mut Heap)> {
     for view in all() {
         let free = view.0.owner.load(Ordering::Relaxed) == 0;
         if free && view.0.owner.compare_exchange(0, id, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
@@ -171,21 +218,25 @@ pub fn acquire() -> Option<(&'static Mark, *mut Heap)> {
             return Some((unsafe { &*view.0.mark }, heap));
         }
     }
-    create(id)
+    None
 }
 
 fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
-    let mark = mark::create()?;
     let heap = new_zeroed::<Heap>()?;
     // SAFETY: the memory is the heap's, which no one else knows yet.
     unsafe { Workspace::start(&raw mut heap.workspace) };
-    if !heap.tree.start(OPTIONS.contexts.load(Ordering::Relaxed)) {
+    let has_tree = heap.tree.start(OPTIONS.contexts.load(Ordering::Relaxed));
+    let Some(mark) = mark::create().filter(|_| has_tree) else {
+        // (The tree's first chunk and the mark, where there was memory for these, are lost.)
+        // SAFETY: no one else knows the heap.
+        unsafe { arena::give_back(heap) };
         return None;
-    }
+    };
     heap.mark = mark;
     heap.rules.start();
     heap.memo.start(if all().count() < FEW_HEAPS { MANY_CHAINS } else { MOST_CHAINS });
     heap.generation = process::generation();
+    heap.era.store(recording::era(), Ordering::Relaxed);
     let address: *const Heap = heap;
     heap.balance.start(address);
     heap.owner.store(id, Ordering::Relaxed);
@@ -205,7 +256,7 @@ fn create(id: u32) -> Option<(&'static Mark, *mut Heap)> {
     // What was asked for between reading it and being on the list has not reached this heap.
     let asked = if OPTIONS.verify.load(Ordering::Relaxed) { NEW_GENERATION | VERIFY } else { NEW_GENERATION };
     // SAFETY: the attention word may be written by anyone.
-    unsafe { (*heap).attention.fetch_or(asked, Ordering::Relaxed) };
+    unsafe { (*heap).attention.fetch_or(asked | recording::standing_bits() | NEW_ERA, Ordering::Relaxed) };
     Some((mark, heap))
 }
 
@@ -262,6 +313,9 @@ pub unsafe fn release(heap: *mut Heap) {
     // SAFETY: heaps are never freed, and the thread still has it.
     let heap = unsafe { &mut *heap };
     threads::note_name(heap.record);
+    if heap.is_of_old_era() {
+        heap.begin_anew();
+    }
     heap.balance.retire();
     heap.owner.store(0, Ordering::Release);
 }
@@ -319,11 +373,17 @@ impl Heap {
             // SAFETY: as the caller vouches.
             unsafe { self.context(entry.caller()) };
         }
+        if self.attention.load(Ordering::Relaxed) & STOPPED != 0 {
+            return records::UNRECORDED;
+        }
         // SAFETY: as the caller vouches.
         let record = unsafe { self.allocate_now(entry, size) };
         if self.attention.load(Ordering::Relaxed) & VERIFY != 0 {
             // SAFETY: as the caller vouches.
             reference::check(self, unsafe { entry.caller() }, record);
+        }
+        if self.attention.load(Ordering::Relaxed) & AUTOSAVE != 0 {
+            recording::count_towards_writing();
         }
         record
     }
@@ -397,9 +457,13 @@ impl Heap {
     ///
     /// The calling thread owns the heap and has marked itself as being in it.
     #[inline(always)]
-    pub fn free(&mut self, object: *const u8, header: Header, chunk: &Chunk) {
+    pub fn free(&mut self, object: *const u8, header: Header, mut chunk: &Chunk) {
         if self.attention.load(Ordering::Relaxed) != 0 {
             self.attend();
+            // The recording may have begun anew meanwhile.
+            let counter = records::counter(header.record);
+            let Some(now) = counter.and_then(|counter| counter.chunk) else { return };
+            chunk = now;
         }
         let size = header.size as u64;
         self.balance.free(size);
@@ -528,10 +592,16 @@ impl Heap {
         // SAFETY: a heap in use has a mark, and marks are never freed.
         let mark = unsafe { &*self.mark };
         let doing = mark.get();
-        while self.attention.load(Ordering::Acquire) & (PAUSE | SHARE) != 0 {
+        // (The dump may have been left by a jump out of a handler: it is not waited for in vain.)
+        let mut patience = LONGEST_REST;
+        while self.attention.load(Ordering::Acquire) & (PAUSE | SHARE) != 0 && patience > 0 {
             mark.set(crate::mark::Doing::Program);
             sys::sleep_microseconds(50);
             mark.set(doing);
+            patience -= 1;
+        }
+        if self.attention.fetch_and(!NEW_ERA, Ordering::AcqRel) & NEW_ERA != 0 && self.is_of_old_era() {
+            self.begin_anew();
         }
         if self.attention.fetch_and(!NEW_HEAP, Ordering::AcqRel) & NEW_HEAP != 0 {
             self.balance.share();
@@ -547,6 +617,33 @@ impl Heap {
         }
     }
 
+    /// Whether the recording began anew since the heap's last event.
+    fn is_of_old_era(&self) -> bool {
+        self.era.load(Ordering::Relaxed) != recording::era()
+    }
+
+    /// Forgets all that was recorded.
+    fn begin_anew(&mut self) {
+        self.memo.clear();
+        self.tree.clear();
+        self.bins.clear();
+        self.chunk = core::ptr::null();
+        let address: *const Heap = self;
+        self.balance = arena::zeroed();
+        self.balance.start(address);
+        self.begin_thread();
+        self.era.store(recording::era(), Ordering::Release);
+    }
+
+    /// Mends the heap after a jump (`siglongjmp`) out of the midst of a change.
+    #[cold]
+    pub fn recover(&mut self) {
+        self.chain.clear();
+        self.memo.clear();
+        self.rules.clear();
+        self.tree.recover();
+    }
+
     /// The frames of a context, innermost first, as keys.
     pub fn frames(&self, mut node: u32) -> impl Iterator<Item = FrameKey> + '_ {
         core::iter::from_fn(move || {
@@ -559,49 +656,5 @@ impl Heap {
     /// The context that a record of this heap is for.
     pub fn node_of(&self, record: u32) -> u32 {
         records::context(record).unwrap_or(NO_NODE)
-    }
-}
-
-/// What is known of an object that was freed a short while ago.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FreedObject {
-    /// Address of the object.
-    pub object: usize,
-    /// Its counter record.
-    pub record: u32,
-    /// log2 of its distance from the real block.
-    pub offset_log2: u32,
-}
-
-const FREED: usize = 64;
-
-/// The objects that a thread freed last. Looked at only when a pointer is freed that has no header.
-#[derive(Debug)]
-pub struct FreedRing {
-    next: usize,
-    entries: [(usize, u64); FREED],
-}
-
-impl FreedRing {
-    /// Notes a free.
-    #[inline(always)]
-    pub fn push(&mut self, freed: FreedObject) {
-        let at = self.next % FREED;
-        self.next = at + 1;
-        self.entries[at] = (freed.object, u64::from(freed.record) | u64::from(freed.offset_log2) << 32);
-    }
-
-    fn find(&self, object: usize) -> Option<FreedObject> {
-        let &(_, rest) = self.entries.iter().find(|entry| entry.0 == object)?;
-        Some(FreedObject { object, record: rest as u32, offset_log2: (rest >> 32) as u32 })
-    }
-
-    /// Forgets an object: its address is in use again.
-    pub fn forget(&mut self, object: usize) {
-        for entry in &mut self.entries {
-            if entry.0 == object {
-                *entry = (0, 0);
-            }
-        }
     }
 }

@@ -72,8 +72,21 @@ fn batch() -> i64 {
     OPTIONS.peak_batch.load(Ordering::Relaxed).max(1).into()
 }
 
+/// The time stamp at which the clock was stopped; 0 while it goes.
+static STOPPED_AT: AtomicU64 = AtomicU64::new(0);
+
+/// Stops the clock: a thread of the program is about to forbid itself to read it (prctl(2), `PR_SET_TSC`; strict
+/// seccomp does so as well), and would be killed.
+pub fn stop_clock() {
+    STOPPED_AT.store(time_stamp(), Ordering::Relaxed);
+}
+
 /// The processor's time stamp.
 pub fn time_stamp() -> u64 {
+    let stopped_at = STOPPED_AT.load(Ordering::Relaxed);
+    if stopped_at != 0 {
+        return stopped_at;
+    }
     // SAFETY: every x86-64 processor has the instruction.
     unsafe { core::arch::x86_64::_rdtsc() }
 }
@@ -418,7 +431,7 @@ pub fn sums() -> Sums {
         bytes: sum.bytes + part.bytes,
         objects: sum.objects + part.objects,
     };
-    heap::all().map(|heap| heap.balance().sums()).fold(ELSEWHERE.sums(), add)
+    heap::current().map(|heap| heap.balance().sums()).fold(ELSEWHERE.sums(), add)
 }
 
 /// The peak, for a dump.

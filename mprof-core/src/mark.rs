@@ -95,7 +95,7 @@ pub fn create() -> Option<&'static Mark> {
                 return Some(mark);
             }
         }
-        let fresh = sys::map(sys::PAGE)?;
+        let fresh = crate::arena::map(sys::PAGE)?;
         // SAFETY: the page is ours. (On a kernel that cannot wipe it, `fork` handlers do what is left to do.)
         unsafe { sys::wipe_on_fork(fresh, sys::PAGE) };
         if PAGE.compare_exchange(page, fresh.cast(), Ordering::AcqRel, Ordering::Acquire).is_err() {

@@ -11,6 +11,7 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use crate::arena::keep_bytes;
+use crate::elf_image;
 use crate::location::{SPACE_ANONYMOUS, SPACE_MODULES};
 use crate::sys;
 
@@ -110,17 +111,26 @@ pub fn all() -> impl Iterator<Item = &'static Module> {
     (0..COUNT.load(Ordering::Acquire) as usize).map_while(get)
 }
 
-/// The object that `address` lies in.
-pub fn find(address: usize) -> Option<Found> {
+fn look_up(address: usize) -> Option<DlFindObject> {
     let mut object = MaybeUninit::<DlFindObject>::zeroed();
     let find_object = find_object()?;
     // SAFETY: the function fills in the structure and reads nothing else of ours.
-    let object = unsafe {
-        if find_object(address as *mut c_void, object.as_mut_ptr()) != 0 {
-            return None;
-        }
-        object.assume_init()
-    };
+    unsafe { (find_object(address as *mut c_void, object.as_mut_ptr()) == 0).then(|| object.assume_init()) }
+}
+
+/// Whether an address lies in a loaded object. It may be any number: the object may be unloaded at any time.
+pub fn contains(address: usize) -> bool {
+    look_up(address).is_some()
+}
+
+/// The addresses of the loaded object that `address` lies in; none where it lies in none.
+pub fn range(address: usize) -> core::ops::Range<usize> {
+    look_up(address).map_or(0..0, |object| object.map_start as usize..object.map_end as usize)
+}
+
+/// The object that `address` lies in, which is code on the call chain.
+pub fn find(address: usize) -> Option<Found> {
+    let object = look_up(address)?;
     // SAFETY: the object holds code that is on our call chain, so it and its link map stay.
     let (bias, name) = unsafe {
         let map = &*object.link_map;
@@ -128,7 +138,7 @@ pub fn find(address: usize) -> Option<Found> {
     };
     let (start, end) = (object.map_start as usize, object.map_end as usize);
     // SAFETY: as above.
-    let build_id = unsafe { build_id(start, end, bias) };
+    let build_id = unsafe { elf_image::build_id(start, end, bias) };
     let space = match intern(name, build_id, bias, start, end) {
         Some(number) => SPACE_MODULES + number as u16,
         None => SPACE_ANONYMOUS,
@@ -148,7 +158,7 @@ fn intern(name: &[u8], build_id: &[u8], bias: usize, start: usize, end: usize) -
                     None => {
                         let module = Module {
                             name: keep_bytes(name)?,
-                            path: keep_absolute(name)?,
+                            path: keep_absolute(name, start)?,
                             build_id: keep_bytes(build_id)?,
                             bias,
                             start,
@@ -160,6 +170,7 @@ fn intern(name: &[u8], build_id: &[u8], bias: usize, start: usize, end: usize) -
                 match slot.compare_exchange(null_mut(), candidate, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => {
                         COUNT.fetch_max(number as u32 + 1, Ordering::AcqRel);
+                        forget_what_it_replaced(start, end, number);
                         return Some(number);
                     }
                     Err(_) => get(number)?,
@@ -178,19 +189,31 @@ fn intern(name: &[u8], build_id: &[u8], bias: usize, start: usize, end: usize) -
     None
 }
 
-/// A copy of a path; made absolute by the current directory if it is a relative one.
-fn keep_absolute(name: &[u8]) -> Option<&'static [u8]> {
+/// Where a module lies in the place of an earlier one, that one was unloaded, and perhaps by no call that we see
+/// (the C library unloads character conversions by itself).
+fn forget_what_it_replaced(start: usize, end: usize, number: usize) {
+    let replaces =
+        |(other, module): (usize, &Module)| other != number && module.start < end && start < module.end;
+    if all().enumerate().any(replaces) {
+        crate::process::step_generation();
+    }
+}
+
+/// A copy of a path. A relative one is made absolute: as the kernel knows the file, else by the current directory.
+fn keep_absolute(name: &[u8], start: usize) -> Option<&'static [u8]> {
     if name.first() == Some(&b'/') || !name.contains(&b'/') {
         return keep_bytes(name); // names without a slash are no files (the vdso)
     }
-    let mut path = crate::note::Text::<4096>::new();
-    let mut buffer = [0u8; 2048];
-    if let Some(directory) = sys::current_directory(&mut buffer) {
-        path.push(directory);
-        path.push(b"/");
-    }
-    path.push(name.strip_prefix(b"./").unwrap_or(name));
-    keep_bytes(path.as_bytes())
+    crate::maps::with_path(start, keep_bytes).flatten().or_else(|| {
+        let mut path = crate::note::Text::<1024>::new();
+        let mut buffer = [0u8; 1024];
+        if let Some(directory) = sys::current_directory(&mut buffer) {
+            path.push(directory);
+            path.push(b"/");
+        }
+        path.push(name.strip_prefix(b"./").unwrap_or(name));
+        keep_bytes(path.as_bytes())
+    })
 }
 
 fn allocate_module() -> Option<&'static mut MaybeUninit<Module>> {
@@ -200,70 +223,6 @@ fn allocate_module() -> Option<&'static mut MaybeUninit<Module>> {
     let memory = crate::arena::Arena.allocate(Layout::new::<Module>()).ok()?;
     // SAFETY: fresh memory of the right size and alignment, never freed.
     Some(unsafe { memory.cast::<MaybeUninit<Module>>().as_mut() })
-}
-
-/// The GNU build-id of a loaded object (elf(5), `NT_GNU_BUILD_ID`); empty where it has none.
-///
-/// # Safety
-/// `start..end` is a loaded ELF object that stays loaded while the slice is used.
-unsafe fn build_id<'a>(start: usize, end: usize, bias: usize) -> &'a [u8] {
-    const PT_NOTE: u32 = 4;
-    const NT_GNU_BUILD_ID: u32 = 3;
-    // SAFETY: the first page of an object is mapped and readable, and holds the ELF header where the object
-    // begins with file offset 0, which the magic number tells.
-    let header = unsafe { core::slice::from_raw_parts(start as *const u8, 64) };
-    if header[..4] != *b"\x7fELF" || header[4] != 2 {
-        return &[];
-    }
-    let word = |at: usize, length: usize| {
-        header[at..at + length].iter().rev().fold(0usize, |value, &byte| value << 8 | usize::from(byte))
-    };
-    let (table, size, count) = (word(32, 8), word(54, 2), word(56, 2));
-    if size != 56 || table.saturating_add(size * count) > sys::PAGE.min(end - start) {
-        return &[];
-    }
-    for index in 0..count {
-        // SAFETY: the program headers lie on the first page, as was checked.
-        let (kind, address, length, align) = unsafe {
-            let entry = (start + table + index * size) as *const u8;
-            (
-                entry.cast::<u32>().read_unaligned(),
-                entry.add(16).cast::<usize>().read_unaligned(),
-                entry.add(40).cast::<usize>().read_unaligned(),
-                entry.add(48).cast::<usize>().read_unaligned(),
-            )
-        };
-        let from = address.wrapping_add(bias);
-        if kind != PT_NOTE || from < start || from > end || length > end - from {
-            continue;
-        }
-        // SAFETY: a note segment of a loaded object is part of a loaded segment.
-        let notes = unsafe { core::slice::from_raw_parts(from as *const u8, length) };
-        let padding = if align == 8 { 8 } else { 4 };
-        if let Some(description) = find_note(notes, padding, b"GNU\0", NT_GNU_BUILD_ID) {
-            return description;
-        }
-    }
-    &[]
-}
-
-/// The description of the first note of this name and type.
-fn find_note<'a>(mut notes: &'a [u8], padding: usize, name: &[u8], kind: u32) -> Option<&'a [u8]> {
-    let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-    while notes.len() >= 12 {
-        let (name_length, length) = (word(notes) as usize, word(&notes[4..]) as usize);
-        let this_kind = word(&notes[8..]);
-        let description = (12 + name_length).next_multiple_of(padding);
-        let end = description.checked_add(length)?;
-        if end > notes.len() {
-            return None;
-        }
-        if this_kind == kind && notes[12..].starts_with(name) && name_length == name.len() {
-            return Some(&notes[description..end]);
-        }
-        notes = notes.get(end.next_multiple_of(padding)..)?;
-    }
-    None
 }
 
 #[cfg(test)]
@@ -286,19 +245,5 @@ mod tests {
     fn the_stack_lies_in_no_module() {
         let local = 0;
         assert!(find(&raw const local as usize).is_none());
-    }
-
-    #[test]
-    fn notes_are_found_and_broken_ones_end_the_search() {
-        let mut notes = alloc::vec::Vec::new();
-        notes.extend_from_slice(&[4, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0]);
-        notes.extend_from_slice(b"GNU\0ab\0\0");
-        notes.extend_from_slice(&[4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0]);
-        notes.extend_from_slice(b"GNU\0xyz\0");
-        assert_eq!(find_note(&notes, 4, b"GNU\0", 3), Some(&b"xyz"[..]));
-        assert_eq!(find_note(&notes, 4, b"GNU\0", 9), None);
-        notes[4] = 0xff;
-        notes[5] = 0xff;
-        assert_eq!(find_note(&notes, 4, b"GNU\0", 3), None);
     }
 }

@@ -1,5 +1,6 @@
 //! A hook that begins while its thread is still in another: how come?
 
+use crate::modules;
 use crate::unwind::eh_frame::Workspace;
 use crate::unwind::general::{Registers, Step};
 
@@ -15,15 +16,13 @@ pub enum Nesting {
 }
 
 /// How far out to look, in frames.
-const FRAMES: usize = 256;
-/// A hook's own frames, and the real allocator's below it, end within this many bytes of its entry.
-const HOOK_STACK: usize = 256 * 1024;
+const FRAMES: usize = 100_000;
 
 /// How the hook entered at stack pointer `inner` comes to begin while the one entered at `outer` has not returned.
 ///
-/// The stack is walked outward from here. A frame that a signal interrupted and that lies below the outer hook's
-/// entry was in that hook; the outer hook's own frames found without such a one mean a plain call; a stack that
-/// ends without either means that the outer hook is not on it any more.
+/// The stack is walked outward from here. The outer hook is still there if a frame of ours has its caller where
+/// that hook's entry was; then a signal came in between, or none did. A stack that ends without such a frame does
+/// not hold the outer hook any more. Where a stack cannot be walked to its end, the stack pointers decide.
 #[cold]
 #[inline(never)]
 pub fn of(inner: usize, outer: usize) -> Nesting {
@@ -33,20 +32,19 @@ pub fn of(inner: usize, outer: usize) -> Nesting {
         Workspace::start(storage.as_mut_ptr());
         storage.assume_init_mut()
     };
+    let own_code = modules::range(of as *const () as usize);
     let mut registers = Registers::here();
     let mut signal = false;
     for _ in 0..FRAMES {
-        if registers.step(workspace) != Step::Caller {
-            break;
+        let is_ours = own_code.contains(&registers.state().location.lookup_address());
+        match registers.step(workspace) {
+            Step::Caller => {}
+            Step::End => return Nesting::Stale,
+            Step::NoInformation => break,
         }
-        let sp = registers.state().sp;
         signal |= registers.is_interrupted();
-        let in_hook = sp <= outer && outer - sp < HOOK_STACK;
-        if signal && registers.is_interrupted() && in_hook {
-            return Nesting::Signal;
-        }
-        if sp > outer && inner < outer && outer - inner < HOOK_STACK {
-            // The walk came past the outer hook's entry on the same stack.
+        // A hook's caller has its stack pointer above the return address.
+        if is_ours && registers.state().sp == outer + size_of::<usize>() {
             return if signal { Nesting::Signal } else { Nesting::Direct };
         }
     }

@@ -96,8 +96,8 @@ pub fn say(message: fmt::Arguments<'_>) {
     let length = line.length.min(line.bytes.len() - 1);
     line.bytes[length] = b'\n';
     let mut rest = &line.bytes[..=length];
-    sys::with_signals_blocked(0, sys::SIGPIPE, || {
-        while !rest.is_empty() {
+    sys::with_signals_blocked(sys::SIGTTOU, sys::SIGPIPE, || {
+        while !rest.is_empty() && sys::can_write(STDERR) {
             match sys::write(STDERR, rest) {
                 Ok(written) if written > 0 => rest = &rest[written..],
                 Err(sys::EINTR) => {}

@@ -2,14 +2,17 @@
 //!
 //! A header lies before its object. Before any other pointer, the 16 bytes are on the pointer's own page and so
 //! readable; before a pointer to the start of a page there may be nothing mapped (jemalloc hands out such
-//! pointers). So the headers of page-aligned pointers are read only if the pointer is in this set: one bit for
+//! pointers). So the headers of page-aligned pointers are read only if the page is in this set: one bit for
 //! each page, in a three-level table whose parts come into being with the first object near them. Setting and
 //! clearing are single atomic operations, safe in signal handlers.
+//!
+//! Without memory for a part of the table an object cannot be noted; then it must not be given a header.
 
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crate::arena::{Zeroable, new_zeroed};
+use crate::header::HEADER;
 use crate::sys::PAGE;
 
 /// Bits of an address that user space uses.
@@ -30,14 +33,11 @@ unsafe impl Zeroable for Middle {}
 
 static TOP: [AtomicPtr<Middle>; 1 << TOP_BITS] = [const { AtomicPtr::new(null_mut()) }; 1 << TOP_BITS];
 
-/// Set when an object could not be noted for want of memory. From then on every page-aligned pointer counts as
-/// one that may be ours: its header is read, at the risk that a foreign one has nothing mapped before it.
-static INCOMPLETE: AtomicBool = AtomicBool::new(false);
-
-/// Whether the address is the start of a page.
+/// Whether the header of an object at this address lies on the page before (as it does for one at the start of a
+/// page; there are allocators that align to 8 bytes only, where the next word counts as well).
 #[inline(always)]
 pub fn on_page_start(address: usize) -> bool {
-    address & (PAGE - 1) == 0
+    address & (PAGE - 1) < HEADER
 }
 
 /// What `slot` points to, made now if need be and if `make`.
@@ -67,15 +67,14 @@ fn locate(address: usize, make: bool) -> Option<(&'static AtomicU64, u64)> {
     Some((&leaf.0[bit / 64], 1 << (bit % 64)))
 }
 
-/// Notes that an object of ours begins at this page.
+/// Notes that an object of ours begins on this page; false without memory.
 #[cold]
-pub fn insert(address: usize) {
-    match locate(address, true) {
-        Some((word, bit)) => {
-            word.fetch_or(bit, Ordering::Relaxed);
-        }
-        None => INCOMPLETE.store(true, Ordering::Relaxed),
-    }
+#[must_use]
+pub fn insert(address: usize) -> bool {
+    locate(address, true).is_some_and(|(word, bit)| {
+        word.fetch_or(bit, Ordering::Relaxed);
+        true
+    })
 }
 
 /// Forgets the object at this page.
@@ -86,11 +85,10 @@ pub fn remove(address: usize) {
     }
 }
 
-/// Whether an object of ours begins at this page, or may begin there.
+/// Whether an object of ours begins on this page.
 #[cold]
 pub fn contains(address: usize) -> bool {
-    INCOMPLETE.load(Ordering::Relaxed)
-        || locate(address, false).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
+    locate(address, false).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
 }
 
 #[cfg(test)]
@@ -102,7 +100,7 @@ mod tests {
         let pages = [0x1000, 0x2000, 0x7fff_ffff_f000, 0x5555_5555_0000, 0x5555_5555_1000];
         for &page in &pages {
             assert!(!contains(page));
-            insert(page);
+            assert!(insert(page));
         }
         remove(0x2000);
         for &page in &pages {

@@ -1,8 +1,9 @@
 //! What belongs to the process: options, identity, and what a child must forget.
 
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use crate::{heap, ledger, mark, reach, records, sys, threads, tree};
+use crate::mark::{Doing, Mark};
+use crate::{events, heap, ledger, mark, reach, records, sys, threads, tree};
 
 /// Options that the engine looks at. They are set before the first thread has a heap, or soon after.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub static OPTIONS: Options = Options {
 };
 
 static ID: AtomicU32 = AtomicU32::new(0);
+/// A word that children see as zero (see [`mark`]); null without memory.
+static MARK: AtomicPtr<Mark> = AtomicPtr::new(core::ptr::null_mut());
 static PARENT: AtomicU32 = AtomicU32::new(0);
 static START_UNIX: AtomicU64 = AtomicU64::new(0);
 static START_MONOTONIC: AtomicU64 = AtomicU64::new(0);
@@ -62,6 +65,18 @@ fn identify() {
     START_STAMP.store(ledger::time_stamp(), Ordering::Relaxed);
     PARENT.store(sys::parent_process_id(), Ordering::Relaxed);
     ID.store(sys::process_id(), Ordering::Release);
+    let mark = mark::create().map_or(core::ptr::null_mut(), |mark| {
+        mark.set(Doing::Program);
+        (&raw const *mark).cast_mut()
+    });
+    MARK.store(mark, Ordering::Release);
+}
+
+/// Whether this process was made by a fork that no one told us of, and has not been told from its parent yet.
+/// (Not in a child of vfork, which has its parent's memory.)
+pub fn is_untold_child() -> bool {
+    // SAFETY: marks are never freed.
+    unsafe { MARK.load(Ordering::Acquire).as_ref() }.is_some_and(|mark| mark.get() == Doing::Nothing)
 }
 
 /// The parent of this process when it started, or was forked.
@@ -141,13 +156,19 @@ pub fn step_generation() {
 pub fn become_child() {
     mark::forget_all();
     heap::forget_all();
+    forget_events();
+    crate::thread::Thread::forget();
+}
+
+/// Forgets all events; the time of the recording begins now.
+pub fn forget_events() {
     records::forget_all();
     tree::forget_all();
     ledger::forget_all();
     threads::forget_all();
     reach::forget();
+    events::COMMON_BINS.clear();
     REENTRANT.store(0, Ordering::Relaxed);
     UNRECORDED.store(0, Ordering::Relaxed);
-    crate::thread::Thread::forget();
     identify();
 }

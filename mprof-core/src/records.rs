@@ -12,6 +12,7 @@ use crate::arena::{Zeroable, new_zeroed};
 use crate::heap::Heap;
 use crate::ledger::{self, Epoch};
 use crate::lifetimes::{Freed, Lifetime, Lifetimes};
+use crate::note;
 
 /// Records in a chunk.
 pub const CHUNK: usize = 1024;
@@ -259,6 +260,18 @@ static COMMON: [Record; CHUNK] = [const {
     Record { allocs: Count::new(), bytes: Count::new(), frees: Count::new(), freed_bytes: Count::new() }
 }; CHUNK];
 
+/// Whether there are chunk numbers left. Says so, once, when they have run out.
+fn are_left() -> bool {
+    static SAID: AtomicU32 = AtomicU32::new(0);
+    let left = (ISSUED.load(Ordering::Relaxed) as usize) < CHUNKS;
+    if !left && SAID.swap(1, Ordering::Relaxed) == 0 {
+        note::say(format_args!(
+            "there are more call chains than can be numbered: further ones are filed under [unknown]"
+        ));
+    }
+    left
+}
+
 /// For each of the records for events without a chain what it held at the peak, and the epoch that this is put aside
 /// for.
 static UNKNOWN_KEPT: [(Kept, AtomicU64); CATEGORIES] =
@@ -285,6 +298,9 @@ fn issue_chunk() -> Option<u32> {
 impl Chunk {
     /// A new, empty chunk of `owner`; `None` when memory or numbers have run out.
     pub fn create(owner: *mut Heap) -> Option<&'static Chunk> {
+        if !are_left() {
+            return None;
+        }
         let chunk: &'static Chunk = new_zeroed::<Chunk>()?;
         let number = issue_chunk()?;
         chunk.owner.store(owner, Ordering::Relaxed);

@@ -6,6 +6,7 @@
 use core::arch::asm;
 
 use crate::own_memory;
+use crate::seccomp::{self, Call, Verdict};
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 compile_error!("mprof's monitor is written for x86-64 Linux");
@@ -24,6 +25,9 @@ pub const EMFILE: Errno = Errno(24);
 pub const EINTR: Errno = Errno(4);
 /// File exists.
 pub const EEXIST: Errno = Errno(17);
+
+/// A filter of the program's forbids the call, which was not made. No number of the kernel's.
+pub const FORBIDDEN: Errno = Errno(4096);
 
 /// Length of a page, bytes.
 pub const PAGE: usize = 4096;
@@ -56,6 +60,16 @@ const NR_GETCWD: usize = 79;
 /// The arguments must be what system call `number` takes, and every pointer among them valid for what it does.
 #[inline(always)]
 pub(crate) unsafe fn syscall(number: usize, args: [usize; 6]) -> Result<usize, Errno> {
+    if seccomp::is_in_force() && !seccomp::permits(number, args) {
+        return Err(FORBIDDEN);
+    }
+    // SAFETY: as the caller vouches.
+    unsafe { syscall_unasked(number, args) }
+}
+
+/// [`syscall`] that no filter was asked about.
+#[inline(always)]
+unsafe fn syscall_unasked(number: usize, args: [usize; 6]) -> Result<usize, Errno> {
     let result: isize;
     // SAFETY: the kernel's calling convention (syscall(2), x86-64): rcx and r11 are clobbered, nothing else but
     // what the call itself writes, for which the caller vouches.
@@ -146,6 +160,8 @@ const AT_FDCWD: usize = -100isize as usize;
 const O_CLOEXEC: usize = 0o2000000;
 const O_NOFOLLOW: usize = 0o400000;
 
+const CREATE: usize = 0o1 | 0o100 | 0o200 | O_NOFOLLOW | O_CLOEXEC; // O_WRONLY | O_CREAT | O_EXCL
+
 /// Opens a file for reading.
 pub fn open_read(path: CPath<'_>) -> Result<i32, Errno> {
     // SAFETY: the path is a valid C string.
@@ -154,9 +170,8 @@ pub fn open_read(path: CPath<'_>) -> Result<i32, Errno> {
 
 /// Creates a file that did not exist before, for writing (mode 0666 less the umask), following no symbolic link.
 pub fn create_new(path: CPath<'_>) -> Result<i32, Errno> {
-    const FLAGS: usize = 0o1 | 0o100 | 0o200 | O_NOFOLLOW | O_CLOEXEC; // O_WRONLY | O_CREAT | O_EXCL
     // SAFETY: the path is a valid C string.
-    unsafe { syscall(NR_OPENAT, [AT_FDCWD, path.as_ptr() as usize, FLAGS, 0o666, 0, 0]) }.map(|fd| fd as i32)
+    unsafe { syscall(NR_OPENAT, [AT_FDCWD, path.as_ptr() as usize, CREATE, 0o666, 0, 0]) }.map(|fd| fd as i32)
 }
 
 /// Renames a file, replacing what bears the new name.
@@ -200,7 +215,7 @@ pub fn file_identity(descriptor: i32) -> Result<(u64, u64), Errno> {
 /// Process id.
 pub fn process_id() -> u32 {
     // SAFETY: takes no pointer.
-    unsafe { syscall(NR_GETPID, [0; 6]) }.unwrap_or(0) as u32
+    unsafe { syscall(NR_GETPID, [0; 6]) }.map_or_else(|_| crate::process::id(), |id| id as u32)
 }
 
 /// Parent's process id.
@@ -213,7 +228,44 @@ pub fn parent_process_id() -> u32 {
 /// Thread id.
 pub fn thread_id() -> u32 {
     // SAFETY: takes no pointer.
-    unsafe { syscall(NR_GETTID, [0; 6]) }.unwrap_or(0) as u32
+    unsafe { syscall(NR_GETTID, [0; 6]) }.map_or_else(|_| crate::process::id(), |id| id as u32)
+}
+
+/// Whether the calling thread is under a seccomp filter. True where the kernel may not be asked.
+pub fn is_filtered() -> bool {
+    const GET_SECCOMP: usize = 21;
+    let arguments = [GET_SECCOMP, 0, 0, 0, 0, 0];
+    if seccomp::verdict(NR_PRCTL, arguments) != Verdict::Allowed {
+        return true;
+    }
+    // SAFETY: takes no pointer.
+    let mode = unsafe { syscall_unasked(NR_PRCTL, arguments) };
+    mode != Ok(0)
+}
+
+/// Whether the present filters, and `more`, let a file be written as [`create_new`] and what follows does it.
+pub fn may_write_file(more: &seccomp::Filter) -> bool {
+    let buffer = 0u8;
+    let address = &raw const buffer as usize;
+    let calls = [
+        (NR_OPENAT, [AT_FDCWD, address, CREATE, 0o666, 0, 0]),
+        (NR_WRITE, [3, address, 1, 0, 0, 0]),
+        (NR_CLOSE, [3, 0, 0, 0, 0, 0]),
+        (NR_RENAME, [address, address, 0, 0, 0, 0]),
+    ];
+    calls.into_iter().all(|(number, arguments)| {
+        seccomp::verdict(number, arguments) == Verdict::Allowed
+            && more.verdict(&Call::new(number, arguments)) == Verdict::Allowed
+    })
+}
+
+/// Whether the process has a thread of this id.
+pub fn thread_exists(process: u32, thread: u32) -> bool {
+    const NR_TGKILL: usize = 234;
+    const ESRCH: Errno = Errno(3);
+    // SAFETY: takes no pointer; signal 0 is sent to no one.
+    let asked = unsafe { syscall(NR_TGKILL, [process as usize, thread as usize, 0, 0, 0, 0]) };
+    asked != Err(ESRCH)
 }
 
 /// Name of the calling thread (prctl(2), `PR_GET_NAME`), NUL-padded.
@@ -281,6 +333,121 @@ pub fn exit_process(status: i32) -> ! {
     }
 }
 
+/// Maps `length` bytes, the lowest page of which is out of reach.
+pub fn map_guarded(length: usize) -> Option<*mut u8> {
+    let memory = map(length)?;
+    // SAFETY: the page is ours, and nothing refers to it.
+    let _ = unsafe { syscall(NR_MPROTECT, [memory as usize, PAGE, 0, 0, 0, 0]) };
+    Some(memory)
+}
+
+/// Writes a word that lies in memory which may not be written to, and makes that as it was. `rights`: those of the
+/// memory (1 readable, 2 writable, 4 executable).
+///
+/// # Safety
+/// The word is aligned, and whoever reads it may see the old value or the new; the memory has these rights.
+pub unsafe fn overwrite(word: *mut usize, value: usize, rights: usize) -> bool {
+    const WRITE: usize = 2;
+    let page = word as usize & !(PAGE - 1);
+    let protect = |rights| {
+        // SAFETY: the page is mapped and loses none of its rights.
+        unsafe { syscall(NR_MPROTECT, [page, PAGE, rights, 0, 0, 0]) }.is_ok()
+    };
+    if rights & WRITE == 0 && !protect(rights | WRITE) {
+        return false;
+    }
+    // SAFETY: the caller vouches; the page can be written to.
+    unsafe { word.write_volatile(value) };
+    rights & WRITE != 0 || protect(rights)
+}
+
+const NR_MPROTECT: usize = 10;
+const NR_SIGALTSTACK: usize = 131;
+const DISABLED: usize = 2;
+
+/// The calling thread's alternate signal stack as the kernel has it: address, flags, length.
+fn alternate_stack() -> Option<[usize; 3]> {
+    let mut old = [0usize; 3];
+    // SAFETY: `stack_t` is 24 bytes.
+    unsafe { syscall(NR_SIGALTSTACK, [0, old.as_mut_ptr() as usize, 0, 0, 0, 0]) }.ok().map(|_| old)
+}
+
+/// Whether the calling thread has an alternate signal stack. True where the kernel does not say.
+pub fn has_alternate_stack() -> bool {
+    alternate_stack().is_none_or(|[_, flags, _]| flags & DISABLED == 0)
+}
+
+/// Gives the calling thread an alternate signal stack.
+///
+/// # Safety
+/// The memory is a stack's, and stays mapped until it is dropped.
+pub unsafe fn set_alternate_stack(start: usize, length: usize) {
+    let stack = [start, 0, length];
+    // SAFETY: as the caller vouches.
+    let _ = unsafe { syscall(NR_SIGALTSTACK, [stack.as_ptr() as usize, 0, 0, 0, 0, 0]) };
+}
+
+/// Takes the alternate stack that begins there away from the calling thread, if it has that one.
+pub fn drop_alternate_stack(start: usize) {
+    if alternate_stack().is_some_and(|[address, flags, _]| address == start && flags & DISABLED == 0) {
+        let none = [0, DISABLED, 0];
+        // SAFETY: the kernel reads 24 bytes.
+        let _ = unsafe { syscall(NR_SIGALTSTACK, [none.as_ptr() as usize, 0, 0, 0, 0, 0]) };
+    }
+}
+
+/// Sends the calling thread a signal with this information (`siginfo_t`), as if it came from where the information
+/// says.
+pub fn send_to_self(signal: u32, information: *const u8) -> bool {
+    const NR_RT_TGSIGQUEUEINFO: usize = 297;
+    let arguments =
+        [process_id() as usize, thread_id() as usize, signal as usize, information as usize, 0, 0];
+    // SAFETY: the kernel reads the information, 128 bytes that a handler was given.
+    unsafe { syscall(NR_RT_TGSIGQUEUEINFO, arguments) }.is_ok()
+}
+
+/// Sends the calling thread a signal in 100 microseconds, by a timer that carries this value.
+pub fn send_later(signal: u32, value: u64) -> bool {
+    const NR_TIMER_CREATE: usize = 222;
+    const NR_TIMER_SETTIME: usize = 223;
+    const THREAD_ID: u64 = 4; // SIGEV_THREAD_ID
+    // struct sigevent: value, signal, kind of notice, thread.
+    let mut event = [0u64; 8];
+    event[0] = value;
+    event[1] = u64::from(signal) | THREAD_ID << 32;
+    event[2] = u64::from(thread_id());
+    let mut timer = 0i32;
+    let when = [0i64, 0, 0, 100_000];
+    // SAFETY: the kernel reads 64 bytes and writes 4; then it reads 32.
+    unsafe {
+        let create = [Clock::Monotonic as usize, event.as_ptr() as usize, &raw mut timer as usize, 0, 0, 0];
+        if syscall(NR_TIMER_CREATE, create).is_err() {
+            return false;
+        }
+        let set = syscall(NR_TIMER_SETTIME, [timer as usize, 0, when.as_ptr() as usize, 0, 0, 0]);
+        if set.is_err() {
+            delete_timer(timer);
+        }
+        set.is_ok()
+    }
+}
+
+/// The timer that a signal is from, and the value that it carries, if its code is `SI_TIMER`.
+///
+/// # Safety
+/// A `siginfo_t`, as a handler is given.
+pub unsafe fn timer_of(information: *const u8) -> (i32, u64) {
+    // SAFETY: 128 bytes, of which what differs between senders begins at 16 (sigaction(2)).
+    unsafe { (information.add(16).cast::<i32>().read(), information.add(24).cast::<u64>().read()) }
+}
+
+/// Deletes a timer of [`send_later`].
+pub fn delete_timer(timer: i32) {
+    const NR_TIMER_DELETE: usize = 226;
+    // SAFETY: takes no pointer.
+    let _ = unsafe { syscall(NR_TIMER_DELETE, [timer as usize, 0, 0, 0, 0, 0]) };
+}
+
 /// A set of signals, as the kernel has it: bit `n - 1` for signal `n`.
 pub type SignalSet = u64;
 
@@ -300,6 +467,20 @@ pub fn restore_signals(old: SignalSet) {
     const SET: usize = 2;
     // SAFETY: the set is 8 bytes, as said in the fourth argument.
     let _ = unsafe { syscall(NR_RT_SIGPROCMASK, [SET, &raw const old as usize, 0, 8, 0, 0]) };
+}
+
+/// Waits until the descriptor takes what is written to it without blocking; false where it does not soon
+/// (100 ms), as a pipe that is full.
+pub fn can_write(descriptor: i32) -> bool {
+    const NR_POLL: usize = 7;
+    const OUT: u64 = 4;
+    let mut request = u64::from(descriptor as u32) | OUT << 32;
+    // SAFETY: struct pollfd is 8 bytes: descriptor, events asked for, events found.
+    let polled = unsafe { syscall(NR_POLL, [&raw mut request as usize, 1, 100, 0, 0, 0]) };
+    match polled {
+        Ok(count) => count == 1 && request >> 48 & OUT != 0,
+        Err(error) => error == FORBIDDEN || error == EINTR,
+    }
 }
 
 /// Whether the eight bytes at an address can be read. The kernel is asked to copy a signal set from there, for a
@@ -352,6 +533,8 @@ pub const fn signal(number: u32) -> SignalSet {
 
 /// A write to a pipe that nobody reads.
 pub const SIGPIPE: SignalSet = signal(13);
+/// Output to a terminal by a process in the background.
+pub const SIGTTOU: SignalSet = signal(22);
 /// A file that grew over its limit.
 pub const SIGXFSZ: SignalSet = signal(25);
 /// All but those that tell of an error in the code that runs: they cannot wait.
@@ -367,6 +550,11 @@ pub fn with_own_descriptors(work: &mut dyn FnMut()) -> bool {
     extern "C" fn run(work: *mut &mut dyn FnMut()) {
         // SAFETY: `work` points at the caller's closure reference, whose thread sleeps until this child is gone.
         unsafe { (*work)() };
+    }
+    let calls = [(NR_CLONE, [VM_VFORK, 0, 0, 0, 0, 0]), (NR_EXIT, [0; 6]), (NR_WAIT4, [0; 6])];
+    if seccomp::is_in_force() && !calls.iter().all(|&(number, arguments)| seccomp::permits(number, arguments))
+    {
+        return false;
     }
     let mut work = work;
     let child: isize;

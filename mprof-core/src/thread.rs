@@ -63,15 +63,20 @@ impl Thread {
         Thread { mark, heap }
     }
 
-    /// Makes these the calling thread's words.
+    /// Makes these the calling thread's words: both by one instruction, for a signal handler that saw the one
+    /// without the other would take the thread for ready.
     fn store(self) {
-        // SAFETY: as in `current`.
+        // SAFETY: as in `current`; the words are 16-byte aligned.
         unsafe {
             asm!(
                 "mov {scratch}, qword ptr [rip + mprof_thread@GOTTPOFF]",
-                "mov qword ptr fs:[{scratch}], {mark}",
-                "mov qword ptr fs:[{scratch} + 8], {heap}",
+                "movq {both}, {mark}",
+                "movq {high}, {heap}",
+                "punpcklqdq {both}, {high}",
+                "movaps xmmword ptr fs:[{scratch}], {both}",
                 scratch = out(reg) _,
+                both = out(xmm_reg) _,
+                high = out(xmm_reg) _,
                 mark = in(reg) self.mark,
                 heap = in(reg) self.heap,
                 options(nostack, preserves_flags),
@@ -92,10 +97,11 @@ impl Thread {
 
     /// The thread's mark and heap, whatever it is doing.
     pub fn attached(&self) -> Option<(&'static Mark, *mut Heap)> {
-        if self.heap.is_null() {
+        // (A signal handler in which the thread got both may have come between the reading of the two.)
+        if self.heap.is_null() || self.mark.is_null() {
             return None;
         }
-        // SAFETY: marks are never freed, and a thread with a heap has a mark.
+        // SAFETY: marks are never freed.
         Some((unsafe { &*self.mark }, self.heap))
     }
 

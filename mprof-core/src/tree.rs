@@ -4,7 +4,7 @@
 //! those below the published count at any time. A node remembers the children that were asked for last; the
 //! others are found in a hash table.
 
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, compiler_fence};
 
 use hashbrown::HashTable;
 
@@ -68,6 +68,8 @@ pub struct Tree {
     limit: u32,
     /// The nodes by parent and key.
     children: Option<HashTable<u32, Arena>>,
+    /// Whether `children` is being changed.
+    changing: AtomicBool,
 }
 
 // SAFETY: integers, raw pointers, and `Option<HashTable>`, whose `None` is all zeros because the table's control
@@ -167,6 +169,32 @@ impl Tree {
         index
     }
 
+    /// Forgets all nodes.
+    pub fn clear(&mut self) {
+        self.count.store(1, Ordering::Relaxed);
+        if let Some(children) = &mut self.children {
+            children.clear();
+        }
+    }
+
+    /// Mends the tree after a jump (`siglongjmp`) out of the midst of anything above.
+    #[cold]
+    pub fn recover(&mut self) {
+        if !self.changing.load(Ordering::Relaxed) {
+            return;
+        }
+        // The table may be half of what it was and half of what it was to be: its memory is left where it lies.
+        core::mem::forget(self.children.take());
+        let mut children = HashTable::new_in(Arena);
+        let hash_of = |tree: &Tree, index| hash(tree.node(index).parent, tree.node(index).key);
+        let room = children.try_reserve(self.len() as usize, |_| 0).is_ok();
+        for index in (1..self.len()).filter(|_| room) {
+            children.insert_unique(hash_of(self, index), index, |_| 0);
+        }
+        self.children = Some(children);
+        self.changing.store(false, Ordering::Relaxed);
+    }
+
     #[cold]
     fn add(&mut self, parent: u32, key: FrameKey, hash: u64, limit: u32) -> u32 {
         let index = self.count.load(Ordering::Relaxed);
@@ -186,7 +214,10 @@ impl Tree {
             let node = unsafe { &(*chunk).0[index as usize % CHUNK] };
             self::hash(node.parent, node.key)
         };
+        self.changing.store(true, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
         if children.try_reserve(1, rehash).is_err() {
+            self.changing.store(false, Ordering::Relaxed);
             return NO_NODE;
         }
         let chunk = slot.load(Ordering::Relaxed);
@@ -199,6 +230,8 @@ impl Tree {
         if let Some(children) = self.children.as_mut() {
             children.insert_unique(hash, index, |_| 0); // room was made above: nothing is rehashed
         }
+        compiler_fence(Ordering::SeqCst);
+        self.changing.store(false, Ordering::Relaxed);
         TOTAL.fetch_add(1, Ordering::Relaxed);
         index
     }
@@ -240,6 +273,20 @@ mod tests {
         for (n, &node) in nodes.iter().enumerate() {
             assert_eq!(tree.child(top, key(n)), node);
         }
+    }
+
+    #[test]
+    fn a_table_left_half_changed_is_made_anew() {
+        let tree = tree(u32::MAX);
+        let top = tree.child(NO_NODE, FrameKey::thread(0));
+        let nodes: alloc::vec::Vec<u32> = (0..3000).map(|n| tree.child(top, key(n))).collect();
+        tree.changing.store(true, Ordering::Relaxed);
+        tree.recover();
+        assert!(!tree.changing.load(Ordering::Relaxed));
+        for (n, &node) in nodes.iter().enumerate() {
+            assert_eq!(tree.child(top, key(n)), node);
+        }
+        assert_eq!(tree.len(), 3002);
     }
 
     #[test]

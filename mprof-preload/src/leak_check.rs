@@ -8,6 +8,7 @@ use mprof_core::reach::{self, Facts, Failure};
 use mprof_core::{modules, note};
 use mprof_format::kinds::Reason;
 
+use crate::registers::Program;
 use crate::{bootstrap, identity, originals};
 
 static WANTED: AtomicBool = AtomicBool::new(false);
@@ -17,9 +18,8 @@ pub fn ask() {
     WANTED.store(true, Ordering::Relaxed);
 }
 
-/// Does it, if it was asked for and the process ends. All heaps are at rest, all signals blocked. `sp`: see
-/// [`crate::registers::save`].
-pub fn run(reason: Reason, sp: usize) {
+/// Does it, if it was asked for and the process ends. All heaps are at rest, all signals blocked.
+pub fn run(reason: Reason, program: Program) {
     reach::forget();
     let ends = matches!(
         reason,
@@ -28,7 +28,8 @@ pub fn run(reason: Reason, sp: usize) {
     if !ends || !WANTED.load(Ordering::Relaxed) {
         return;
     }
-    let roots = [bootstrap::range(), identity::environment_range()];
+    let Program { sp, registers } = program;
+    let roots = [registers, bootstrap::range(), identity::environment_range()];
     match reach::classify(Facts {
         sp,
         allocator: allocator(),

@@ -19,16 +19,23 @@
 // `pub` says what the other modules use; nothing but the C symbols leaves the library.
 #![allow(unreachable_pub)]
 
+mod alternate_stack;
+mod api;
 mod bootstrap;
+mod dynamic_symbols;
+mod file_name;
 mod hooks;
 mod identity;
 mod leak_check;
 mod options;
 mod originals;
+mod own_stack;
 mod profile;
+mod redirect;
 mod reference;
 mod registers;
 mod shim;
+mod signals;
 mod startup;
 
 #[global_allocator]

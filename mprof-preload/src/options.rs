@@ -6,10 +6,10 @@
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use mprof_core::note;
 use mprof_core::process::{self, OPTIONS};
+use mprof_core::{note, recording};
 
-use crate::{identity, leak_check};
+use crate::{api, identity, leak_check, signals};
 
 unsafe extern "C" {
     /// Where the initial stack begins: the argument count, then the arguments (`<ld.so>`, GLIBC_2.2.5).
@@ -56,9 +56,20 @@ pub fn environment() -> impl Iterator<Item = &'static CStr> {
     })
 }
 
-/// The value of a variable in the initial environment.
+/// The value of a variable in the initial environment. None is heard where the program runs with more rights than
+/// its caller has.
 pub fn variable(name: &[u8]) -> Option<&'static [u8]> {
+    if is_secure() {
+        return None;
+    }
     environment().find_map(|entry| entry.to_bytes().strip_prefix(name)?.strip_prefix(b"="))
+}
+
+/// Whether the program runs with more rights than its caller has (getauxval(3), `AT_SECURE`). The loader leaves us
+/// out then, unless the administrator has put us into `/etc/ld.so.preload`.
+pub fn is_secure() -> bool {
+    // SAFETY: plain getauxval(3), which reads what the loader noted before any of our code ran.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
 /// `MPROF_DATA`, copied: where to write. Null: the default.
@@ -97,6 +108,26 @@ pub fn read() {
             leak_check::ask();
         }
     });
+    choice(b"MPROF_START", &[b"on", b"off"], |value| {
+        if value == 1 {
+            recording::stop();
+        }
+    });
+    number(b"MPROF_AUTOSAVE", |value| recording::write_every(value.into(), api::autosave));
+    choice(b"MPROF_ON_SIGNAL", &[b"0", b"1"], |value| {
+        if value == 1 {
+            signals::ask_on_death();
+        }
+    });
+    if let Some(name) = variable(b"MPROF_SIGNAL").filter(|name| !name.is_empty()) {
+        match signals::number(name) {
+            Some(signal) => signals::ask_for_snapshots(signal),
+            None => note::say(format_args!(
+                "MPROF_SIGNAL={} is no signal that can be caught; it is left out",
+                note::Printable(name)
+            )),
+        }
+    }
     choice(b"MPROF_FOLLOW", &[b"0", b"1"], |value| FIRST_ONLY.store(value == 0, Ordering::Relaxed));
     if let Some(data) = variable(b"MPROF_DATA").filter(|data| !data.is_empty())
         && let Some(data) = mprof_core::arena::keep_bytes(data)

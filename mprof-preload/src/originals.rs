@@ -1,7 +1,7 @@
 //! The functions behind us: the next definitions in the loader's order, which may be another preloaded library's,
 //! those of an allocator that the program is linked with, or the C library's.
 
-use core::ffi::{CStr, c_int, c_void};
+use core::ffi::{CStr, c_int, c_long, c_void};
 use core::mem::transmute;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
@@ -46,6 +46,7 @@ macro_rules! originals {
 
         fn look_up_all() {
             $(look_up(&address::$name, concat!(stringify!($name), "\0"));)+
+
         }
     };
 }
@@ -107,6 +108,34 @@ originals! {
     posix_spawn: fn(Pointer, Text, Pointer, Pointer, Strings, Strings) -> c_int;
     /// posix_spawnp(3).
     posix_spawnp: fn(Pointer, Text, Pointer, Pointer, Strings, Strings) -> c_int;
+    /// sigaction(2).
+    sigaction: fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
+    /// signal(2).
+    signal: fn(c_int, libc::sighandler_t) -> libc::sighandler_t;
+    /// bsd_signal(3).
+    bsd_signal: fn(c_int, libc::sighandler_t) -> libc::sighandler_t;
+    /// ssignal(3).
+    ssignal: fn(c_int, libc::sighandler_t) -> libc::sighandler_t;
+    /// sysv_signal(3).
+    sysv_signal: fn(c_int, libc::sighandler_t) -> libc::sighandler_t;
+    /// sysv_signal(3).
+    __sysv_signal: fn(c_int, libc::sighandler_t) -> libc::sighandler_t;
+    /// sigset(3).
+    sigset: fn(c_int, libc::sighandler_t) -> libc::sighandler_t;
+    /// prctl(2).
+    prctl: fn(c_int, c_long, c_long, c_long, c_long) -> c_int;
+    /// syscall(2).
+    syscall: fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
+    /// __assert_fail (LSB): where a failed assert(3) ends.
+    __assert_fail: fn();
+    /// __assert_perror_fail: where a failed assert_perror(3) ends.
+    __assert_perror_fail: fn();
+    /// __assert: as __assert_fail.
+    __assert: fn();
+    /// iconv_open(3).
+    iconv_open: fn();
+    /// dlsym(3).
+    dlsym: fn(Pointer, Text) -> Pointer;
     /// Where a program's entry point goes.
     __libc_start_main: fn();
 }
@@ -118,10 +147,26 @@ static STATE: AtomicU32 = AtomicU32::new(UNSOUGHT);
 
 fn look_up(original: &Original, name: &str) {
     let Ok(name) = CStr::from_bytes_with_nul(name.as_bytes()) else { return };
-    // SAFETY: dlsym(3) with a valid name. It may allocate: then the hook sees that we are looking, and serves it
-    // from the bootstrap memory.
-    let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
-    original.0.store(address, Ordering::Release);
+    original.0.store(next(name), Ordering::Release);
+}
+
+/// The next definition of a name; null where there is none.
+pub fn next(name: &CStr) -> Pointer {
+    // Our own `dlsym` stands before the real one; `dlvsym` does not.
+    // SAFETY: dlvsym(3) and dlsym(3) with valid names. They may allocate: then the hook sees that we are looking,
+    // and serves it from the bootstrap memory.
+    unsafe {
+        if dlsym().is_none() {
+            let real = libc::dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), c"GLIBC_2.2.5".as_ptr());
+            address::dlsym.0.store(real, Ordering::Release);
+        }
+        dlsym().map_or(core::ptr::null_mut(), |real| real(libc::RTLD_NEXT, name.as_ptr()))
+    }
+}
+
+/// Where an original is; null before [`find`], and if there is none.
+pub fn at(original: &Original) -> usize {
+    original.get() as usize
 }
 
 /// Whether the originals are known; looks for them at the first call. False in the calls that this search itself

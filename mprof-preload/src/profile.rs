@@ -3,18 +3,19 @@
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::fmt::Write;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use mprof_core::dump::{self, Facts, Rest};
 use mprof_core::note::{self, Printable, Text};
-use mprof_core::{process, reference, sys};
+use mprof_core::{process, recording, reference, sys};
 use mprof_format::kinds::Reason;
 use mprof_format::write::Sink;
 
-use crate::{identity, leak_check, options, registers, startup};
+use crate::registers::Program;
+use crate::{file_name, identity, leak_check, options, own_stack, registers, startup};
 
-/// Longest path of a data file, bytes.
-const PATH: usize = 4096;
+use crate::file_name::PATH;
+
 const BUFFER: usize = 64 * 1024;
 
 struct Buffer(UnsafeCell<[u8; BUFFER]>);
@@ -24,54 +25,100 @@ unsafe impl Sync for Buffer {}
 
 /// The record buffer. It is there from the start: at the end there may be no memory left.
 static RECORD: Buffer = Buffer(UnsafeCell::new([0; BUFFER]));
-/// Id of the thread that writes; 0: none.
-static WRITER: AtomicU32 = AtomicU32::new(0);
+/// Process and thread that write, 0: none. In a child that was forked meanwhile, it is its parent's.
+static WRITER: AtomicU64 = AtomicU64::new(0);
+/// How long to wait for another thread that writes, in turns of 100 microseconds.
+const PATIENCE: u32 = 100_000;
 /// Whether it was said that nothing can be recorded.
 static EXCUSED: AtomicBool = AtomicBool::new(false);
 
 /// Writes the profile of this process, for this reason. Says so in one line if that cannot be done.
 #[inline(never)]
 pub fn write(reason: Reason, signal: u32) {
-    registers::save(|sp| write_above(reason, signal, sp));
+    registers::save(|program| write_for(reason, signal, program));
 }
 
-/// [`write`]. `sp`: see [`registers::save`].
-fn write_above(reason: Reason, signal: u32, sp: usize) {
+/// [`write`]. `program`: what the program wants back when we return to it.
+pub fn write_for(reason: Reason, signal: u32, program: Program) {
+    if is_ours_to_write() && !recording::is_stopped() {
+        alone(&mut || write_alone(reason, signal, program));
+    }
+}
+
+/// Writes what was recorded so far, and records nothing from then on.
+pub fn stop() {
+    if is_ours_to_write() && !recording::is_stopped() {
+        recording::stop();
+        alone(&mut || write_alone(Reason::Stop, 0, Program::NOTHING));
+    }
+}
+
+/// Writes what was recorded so far, forgets it, and records anew, for the file that `rename` says.
+pub fn begin_anew(rename: &mut dyn FnMut()) {
     if process::id() != sys::process_id() {
-        // A vfork child borrows its parent's memory; a fork child that has done nothing has nothing to write.
         return;
     }
+    alone(&mut || {
+        if !recording::is_stopped() && has_events() {
+            write_alone(Reason::Stop, 0, Program::NOTHING);
+        }
+        let rest = Rest::ask();
+        recording::begin_anew();
+        rename();
+        drop(rest);
+    });
+}
+
+/// Whether this process has something to write, and is to write it.
+fn is_ours_to_write() -> bool {
+    if process::id() != sys::process_id() {
+        // A vfork child borrows its parent's memory; a fork child that has done nothing has nothing to write.
+        return false;
+    }
     if !startup::malloc_is_ours() && !has_events() {
-        if !EXCUSED.swap(true, Ordering::Relaxed) {
+        if !EXCUSED.swap(true, Ordering::Relaxed) && !recording::is_stopped() {
             note::say(format_args!(
                 "{}: nothing was recorded: the program defines malloc itself, so its calls do not reach the library",
                 Printable(identity::program())
             ));
         }
-        return;
+        return false;
     }
-    if options::first_process_only() && !identity::is_first(process::id()) {
-        return;
-    }
-    let thread = sys::thread_id();
-    while let Err(writer) = WRITER.compare_exchange(0, thread, Ordering::Acquire, Ordering::Relaxed) {
-        if writer == thread {
-            return;
-        }
-        sys::sleep_microseconds(100);
-    }
-    sys::with_signals_blocked(sys::ASYNCHRONOUS, sys::SIGXFSZ | sys::SIGPIPE, || {
-        write_alone(reason, signal, sp)
-    });
-    WRITER.store(0, Ordering::Release);
+    let id = process::id();
+    !options::first_process_only() || identity::is_first(id) || file_name::was_given_by(id)
 }
 
-/// [`write`], as the only thread that does, with no signal handler to come between.
-fn write_alone(reason: Reason, signal: u32, sp: usize) {
+/// Runs `work` as the only thread that writes, on a stack of our own, with no signal handler to come between. Does
+/// nothing where this thread is at it already.
+fn alone(work: &mut dyn FnMut()) {
+    sys::with_signals_blocked(sys::ASYNCHRONOUS, sys::SIGXFSZ | sys::SIGPIPE, || {
+        let (id, thread) = (u64::from(process::id()), u64::from(sys::thread_id()));
+        let this = id << 32 | thread;
+        let mut patience = PATIENCE;
+        while let Err(writer) = WRITER.compare_exchange(0, this, Ordering::Acquire, Ordering::Relaxed) {
+            if writer >> 32 != id {
+                // A parent was at it when this process was forked.
+                let _ = WRITER.compare_exchange(writer, 0, Ordering::Relaxed, Ordering::Relaxed);
+                continue;
+            }
+            if writer == this || patience == 0 {
+                return;
+            }
+            patience -= 1;
+            sys::sleep_microseconds(100);
+        }
+        // SAFETY: this thread alone is here.
+        unsafe { own_stack::run(work) };
+        WRITER.store(0, Ordering::Release);
+    });
+}
+
+/// Writes the profile, within [`alone`].
+fn write_alone(reason: Reason, signal: u32, program: Program) {
     let rest = Rest::ask();
-    leak_check::run(reason, sp);
+    leak_check::run(reason, program);
     let mut name = Text::<PATH>::new();
-    push_file_name(&mut name);
+    file_name::push(&mut name);
     let mut temporary = name.clone();
     let _ = write!(temporary, ".{}.tmp", process::id());
     let outcome = match (name.as_c_str(), temporary.as_c_str()) {
@@ -85,41 +132,6 @@ fn write_alone(reason: Reason, signal: u32, sp: usize) {
     let (compared, different) = reference::counts();
     if compared != 0 {
         note::say(format_args!("verify: {compared} chains compared, {different} differ"));
-    }
-}
-
-/// Where this process writes: `MPROF_DATA`, or `mprof.data` in the directory of the start; other processes than
-/// the first add their id, unless the name has it already.
-fn push_file_name(name: &mut Text<PATH>) {
-    let pattern = options::data().unwrap_or(b"mprof.data");
-    if pattern.first() != Some(&b'/') && !identity::directory().is_empty() {
-        name.push(identity::directory());
-        name.push(b"/");
-    }
-    let id = process::id();
-    let mut has_id = false;
-    let mut bytes = pattern.iter();
-    while let Some(&byte) = bytes.next() {
-        match (byte, if byte == b'%' { bytes.clone().next() } else { None }) {
-            (b'%', Some(b'p')) => {
-                has_id = true;
-                let _ = write!(name, "{id}");
-                bytes.next();
-            }
-            (b'%', Some(b'n')) => {
-                let program = identity::program();
-                name.push(program.rsplit(|&byte| byte == b'/').next().unwrap_or(program));
-                bytes.next();
-            }
-            (b'%', Some(b'%')) => {
-                name.push(b"%");
-                bytes.next();
-            }
-            _ => name.push(&[byte]),
-        }
-    }
-    if !has_id && !identity::is_first(id) {
-        let _ = write!(name, ".{id}");
     }
 }
 
@@ -150,7 +162,7 @@ fn create_and_fill(temporary: &CStr, reason: Reason, signal: u32) -> Result<(), 
         other => other?,
     };
     let facts = Facts { reason, signal, program: identity::program(), arguments: identity::arguments() };
-    // SAFETY: this thread holds `WRITER`, or is the child that its holder waits for.
+    // SAFETY: this thread is alone here, or it is the child that the one that is waits for.
     let buffer = unsafe { &mut *RECORD.0.get() };
     let written = dump::write(File { descriptor, flawed: None }, buffer, facts);
     sys::close(descriptor);
@@ -185,6 +197,7 @@ impl Sink for File {
 /// What an error number means, for those that writing a file can end with.
 fn reason_text(error: sys::Errno) -> impl core::fmt::Display {
     let text = match error.0 {
+        _ if error == sys::FORBIDDEN => "a system call filter of the program's forbids it",
         libc::ENOENT => "the folder does not exist (any more)",
         libc::EACCES | libc::EPERM => "permission denied",
         libc::EROFS => "the file system is read-only",

@@ -58,4 +58,73 @@ macro_rules! passing_shims {
     };
 }
 
-pub(crate) use {passing_shims, shims};
+/// Defines exported functions that ask `choice`, with all arguments kept, and jump to the hook or to the original.
+macro_rules! choosing_shims {
+    ($($(#[$doc:meta])* $name:ident => $choice:path, $hook:path, $original:path;)+) => {
+        $(
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    "push rdi",
+                    "push rsi",
+                    "push rdx",
+                    "push rcx",
+                    "push r8",
+                    "push r9",
+                    "push rax", // the stack is now aligned
+                    "call {choice}",
+                    "mov r11d, eax",
+                    "pop rax",
+                    "pop r9",
+                    "pop r8",
+                    "pop rcx",
+                    "pop rdx",
+                    "pop rsi",
+                    "pop rdi",
+                    "test r11b, r11b",
+                    "jnz {hook}",
+                    "mov r11, qword ptr [rip + {original}]",
+                    "jmp r11",
+                    choice = sym $choice,
+                    hook = sym $hook,
+                    original = sym $original,
+                )
+            }
+        )+
+    };
+}
+
+/// Defines exported functions of two arguments that return what `answer` returns or, where that is null, jump to the
+/// original, which sees the program as its caller.
+macro_rules! answering_shims {
+    ($($(#[$doc:meta])* $name:ident => $answer:path, $original:path;)+) => {
+        $(
+            $(#[$doc])*
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    "push rdi",
+                    "push rsi",
+                    "push rax", // the stack is now aligned
+                    "call {answer}",
+                    "pop rsi",
+                    "pop rsi",
+                    "pop rdi",
+                    "test rax, rax",
+                    "jnz 2f",
+                    "mov r11, qword ptr [rip + {original}]",
+                    "jmp r11",
+                    "2:",
+                    "ret",
+                    answer = sym $answer,
+                    original = sym $original,
+                )
+            }
+        )+
+    };
+}
+
+pub(crate) use {answering_shims, choosing_shims, passing_shims, shims};

@@ -15,10 +15,10 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use mprof_core::thread::Thread;
-use mprof_core::{header, note, process, sys};
+use mprof_core::{header, note, process, recording, sys};
 use mprof_format::kinds::Reason;
 
-use crate::{identity, options, originals, profile, reference};
+use crate::{alternate_stack, identity, options, originals, profile, reference, signals};
 
 /// Before the first header is written: whatever comes first, an event or our constructor.
 pub fn before_first_event() {
@@ -43,11 +43,15 @@ fn start() {
     note::remember_stderr();
     originals::find();
     options::read();
+    if options::is_secure() {
+        recording::stop(); // what is written would be written with the wrong rights
+    }
     identity::find();
     reference::offer();
     sys::register_barrier();
     watch_threads();
     register_handlers();
+    signals::start();
     // SAFETY: dlsym(3) with a valid name.
     let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
     // (The address of our own `malloc` would not do: the loader gives us the one that comes first, too.)
@@ -104,7 +108,10 @@ fn watch_threads() {
     // SAFETY: plain pthread_key_create(3); with a key this early neither it nor the setter allocates.
     if unsafe { libc::pthread_key_create(&raw mut key, Some(at_thread_end)) } == 0 {
         KEY.store(key, Ordering::Relaxed);
-        mprof_core::thread::on_attach(|_| set_rounds(1));
+        mprof_core::thread::on_attach(|_| {
+            set_rounds(1);
+            alternate_stack::set();
+        });
     }
 }
 

@@ -123,6 +123,6 @@ fn bash_completes_options_and_values() {
     assert_eq!(bash_offers(&script("mprof"), &["mprof", "--fail"]), ["--fail-on-leak"]);
     assert_eq!(bash_offers(&script("mprof"), &["mprof", "sho"]), ["show"]);
     assert_eq!(bash_offers(&script("mprof"), &["mprof", "show", "--gen"]), ["--gen-suppressions"]);
-    assert_eq!(bash_offers(&script("mpdisplay"), &["mpdisplay", "--sort", "k"]), ["kept"]);
+    assert_eq!(bash_offers(&script("mpdisplay"), &["mpdisplay", "--sort", "k"]), ["kept", "kept-objects"]);
     assert_eq!(bash_offers(&script("mpfilt"), &["mpfilt", "--ag"]), ["--again"]);
 }

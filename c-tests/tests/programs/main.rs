@@ -1,6 +1,7 @@
 //! One test a program in `programs/`: what it does and what the report must show stands in its head.
 
 mod cpp;
+mod deaths;
 mod ends;
 mod libraries;
 mod names;
@@ -11,6 +12,7 @@ mod reachability;
 mod rules;
 mod signals;
 mod sizes;
+mod start;
 mod surroundings;
 mod threads;
 mod unwinding;

@@ -67,7 +67,7 @@ fn overflow() {
 
 #[test]
 fn memory_limit() {
-    Program::c("memory_limit").prints("ran out, went on\n").varies().check(|run| {
+    Program::c("memory_limit").may_complain().prints("ran out, went on\n").varies().check(|run| {
         let total = run.facts().total();
         assert_eq!((total.allocs, total.bytes), (total.frees, total.freed_bytes));
         assert!(total.allocs > 3000, "{total:?}");

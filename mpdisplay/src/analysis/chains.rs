@@ -4,7 +4,7 @@
 use super::functions::{Function, FunctionKind};
 use super::number::Number;
 use super::pattern::Patterns;
-use super::tree::{Count, Node, Site, Tree};
+use super::tree::{Count, Node, Tree};
 
 /// What is done to the chains. By default nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -150,13 +150,7 @@ fn hide<N: Number>(tree: &mut Tree<N>, hidden: &[bool]) {
             *nothing_left.get_or_insert_with(|| {
                 let function = Function::new(FunctionKind::Hidden, HIDDEN.into(), None, None);
                 let function = tree.functions.intern(function);
-                nodes.push(Node {
-                    parent: None,
-                    function,
-                    site: Site::default(),
-                    module: None,
-                    called_by_loader: false,
-                });
+                nodes.push(Node { function, ..Node::default() });
                 nodes.len() as u32 - 1
             })
         });
@@ -179,13 +173,7 @@ mod tests {
             for name in chain.split(" > ") {
                 let function = Function::new(FunctionKind::Named, name.into(), None, None);
                 let function = tree.functions.intern(function);
-                tree.nodes.push(Node {
-                    parent,
-                    function,
-                    site: Site::default(),
-                    module: None,
-                    called_by_loader: false,
-                });
+                tree.nodes.push(Node { parent, function, ..Node::default() });
                 parent = Some(tree.nodes.len() as u32 - 1);
             }
             let node = parent.expect("a chain has a function");

@@ -44,6 +44,8 @@ pub struct Function {
     pub file: Option<String>,
     /// Base name of the module that it was first seen in; `None` for code outside all modules.
     pub module: Option<String>,
+    /// Line in `file` where it is defined; 0 where unknown.
+    pub line: u32,
     /// Whole path of that module; empty for code outside all modules.
     pub module_path: String,
     /// Its name as the linker knows it; empty where that is unknown or no other.
@@ -53,8 +55,8 @@ pub struct Function {
 impl Function {
     /// A function that is yet shown by its name alone.
     pub fn new(kind: FunctionKind, name: String, file: Option<String>, module: Option<String>) -> Self {
-        let (module_path, linkage_name) = (String::new(), String::new());
-        Function { kind, shown: name.clone(), name, apart: None, file, module, module_path, linkage_name }
+        let (shown, module_path, linkage_name) = (name.clone(), String::new(), String::new());
+        Function { kind, name, shown, apart: None, file, module, line: 0, module_path, linkage_name }
     }
 
     /// Where it belongs: equal names in different places are different functions.

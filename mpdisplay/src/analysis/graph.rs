@@ -123,6 +123,17 @@ impl<N: Number> Graph<N> {
         parts.into_graph(entries)
     }
 
+    /// The name of a function or cycle; that of a cycle's member says so.
+    pub fn name(&self, tree: &Tree, subject: Subject) -> String {
+        match subject {
+            Subject::Cycle(cycle) => format!("<cycle {}>", cycle + 1),
+            Subject::Function(function) => match self.cycle_of(function) {
+                Some(cycle) => format!("{} <cycle {}>", tree.functions[function].shown, cycle + 1),
+                None => tree.functions[function].shown.clone(),
+            },
+        }
+    }
+
     /// The index that the table shows for a function, if it has an entry.
     pub fn index_of(&self, function: u32) -> Option<u32> {
         self.entry_of[function as usize]

@@ -38,6 +38,20 @@ pub struct PathOptions {
     pub lines: bool,
 }
 
+impl PathOptions {
+    /// What of a call site tells callers apart.
+    pub fn told_apart(&self, site: Site) -> Site {
+        let Site { offset, file, line } = site;
+        let (file, line) = if self.lines { (file, line) } else { (None, 0) };
+        Site { offset: offset.filter(|_| self.offsets), file, line }
+    }
+
+    /// What a caller is called.
+    pub fn label<N: Number>(&self, tree: &Tree<N>, node: &Node) -> String {
+        label(tree, node, *self)
+    }
+}
+
 /// How a path begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Beginning {
@@ -231,8 +245,13 @@ impl<'t, N: Number> Leaks<'t, N> {
 
     /// The shown path of a row.
     pub fn path(&self, row: &LeakRow<N>) -> Path {
-        let (_, beginning) = reach(self.tree, row.node, self.options.depth);
-        let callers = self.callers(row).map(|(_, node)| label(self.tree, node, self.options));
+        self.path_within(row, self.options.depth)
+    }
+
+    /// The path of a row with another number of callers.
+    pub fn path_within(&self, row: &LeakRow<N>, depth: Depth) -> Path {
+        let (_, beginning) = reach(self.tree, row.node, depth);
+        let callers = self.callers_within(row, depth).map(|(_, node)| label(self.tree, node, self.options));
         let mut callers: Vec<String> = callers.collect();
         callers.reverse();
         Path { beginning, callers }
@@ -241,8 +260,13 @@ impl<'t, N: Number> Leaks<'t, N> {
     /// The callers that the path of a row shows, innermost first, with their node ids. Where several chains end in
     /// the path, those of one of them.
     pub fn callers(&self, row: &LeakRow<N>) -> impl Iterator<Item = (u32, &'t Node)> {
+        self.callers_within(row, self.options.depth)
+    }
+
+    /// The callers of another number of them.
+    pub fn callers_within(&self, row: &LeakRow<N>, depth: Depth) -> impl Iterator<Item = (u32, &'t Node)> {
         let nodes = &self.tree.nodes;
-        let (reach, _) = reach(self.tree, row.node, self.options.depth);
+        let (reach, _) = reach(self.tree, row.node, depth);
         let outwards = std::iter::successors(Some(row.node), |&node| nodes[node as usize].parent);
         outwards.take(reach).map(|node| (node, &nodes[node as usize]))
     }

@@ -3,6 +3,7 @@
 pub mod annotation;
 pub mod bins;
 pub mod chains;
+pub mod code;
 pub mod curve;
 pub mod cycles;
 pub mod direct;

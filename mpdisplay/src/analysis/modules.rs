@@ -1,5 +1,6 @@
 //! Modules in place of functions: who calls whom among the program and its libraries.
 
+use super::code::Module;
 use super::functions::{ANONYMOUS, Function, FunctionKind, Functions};
 use super::number::Number;
 use super::text::base_name;
@@ -12,7 +13,7 @@ pub fn by_module<N: Number>(tree: Tree<N>) -> Tree<N> {
     let modules: Vec<u32> = tree
         .modules
         .iter()
-        .map(|path| {
+        .map(|Module { path, .. }| {
             let name = base_name(path).to_owned();
             let module = Function::new(FunctionKind::Module, name.clone(), Some(path.clone()), Some(name));
             functions.intern(module)
@@ -30,7 +31,14 @@ pub fn by_module<N: Number>(tree: Tree<N>) -> Tree<N> {
             Some(parent) if nodes[parent as usize].function == function => ids.push(parent),
             _ => {
                 ids.push(nodes.len() as u32);
-                nodes.push(Node { parent, function, site: Site::default(), ..*node });
+                nodes.push(Node {
+                    parent,
+                    function,
+                    site: Site::default(),
+                    code: None,
+                    inlined: false,
+                    ..*node
+                });
             }
         }
     }

@@ -1,5 +1,6 @@
 //! From a profile's frames to functions and call sites.
 
+use super::code::CodeTable;
 use super::functions::{ANONYMOUS, Function, FunctionKind, Functions};
 use super::start::Role;
 use super::text::{base_name, printable};
@@ -22,6 +23,17 @@ pub(super) struct Step {
     pub(super) site: Site,
     pub(super) module: Option<u32>,
     pub(super) role: Role,
+    /// Where its machine code is, by id.
+    pub(super) code: Option<u32>,
+    /// It is inlined into the function before it.
+    pub(super) inlined: bool,
+}
+
+impl Step {
+    /// A function whose place in machine code is not known.
+    pub(super) fn to(function: u32, site: Site, role: Role) -> Step {
+        Step { function, site, module: None, role, code: None, inlined: false }
+    }
 }
 
 /// Strings by id, each once.
@@ -51,11 +63,9 @@ impl Strings {
 pub(super) struct Names {
     pub(super) functions: Functions,
     pub(super) files: Strings,
-    pub(super) modules: Strings,
+    pub(super) code: CodeTable,
     /// The current profile's modules by whole path.
     module_paths: Vec<String>,
-    /// The current profile's modules: our ids.
-    known_modules: Vec<u32>,
     /// The current profile's functions, as far as met: our id and role.
     known_functions: Vec<Option<(u32, Role)>>,
     /// The current profile's files, as far as met.
@@ -71,8 +81,8 @@ impl Names {
     /// Turns to a profile.
     pub(super) fn begin(&mut self, profile: &Profile) {
         let names = profile.names.as_ref();
+        self.code.begin(profile);
         self.module_paths = profile.modules.iter().map(|module| printable(&module.path)).collect();
-        self.known_modules = self.module_paths.iter().map(|path| self.modules.intern(path.clone())).collect();
         self.known_functions = vec![None; names.map_or(0, |names| names.functions.len())];
         self.known_files = vec![None; names.map_or(0, |names| names.files.len())];
         self.known_frames.clear();
@@ -105,22 +115,23 @@ impl Names {
     /// Puts the functions of a frame that was not met before into `cached`: at least one.
     fn resolve(&mut self, profile: &Profile, frame: Frame) {
         let begin = self.cached.len();
-        let module = match frame {
-            Frame::Code { module, .. } => self.known_modules.get(module as usize).copied(),
-            _ => None,
-        };
         if let Some(names) = &profile.names
             && let Some(site) = names.sites.get(&frame)
         {
             for source in site.frames.iter().rev() {
                 if let Some(step) = self.named(names, source) {
-                    self.cached.push(Step { module, ..step });
+                    self.cached.push(step);
                 }
             }
         }
         if self.cached.len() == begin {
             let step = self.unnamed(frame);
-            self.cached.push(Step { module, ..step });
+            self.cached.push(step);
+        }
+        let code = self.code.place(frame);
+        let module = code.and_then(|code| self.code.places[code as usize].module);
+        for (index, step) in self.cached[begin..].iter_mut().enumerate() {
+            (step.module, step.code, step.inlined) = (module, code, index > 0);
         }
     }
 
@@ -129,7 +140,7 @@ impl Names {
         let (function, role) = self.function(names, source.function)?;
         let file = source.file.map(|file| self.file(names, file));
         let site = Site { offset: Some(source.offset), file, line: source.line };
-        Some(Step { function, site, module: None, role })
+        Some(Step::to(function, site, role))
     }
 
     fn function(&mut self, names: &model::Names, id: u32) -> Option<(u32, Role)> {
@@ -147,10 +158,10 @@ impl Names {
         let role = Role::of(Some(&name), module.as_deref().unwrap_or_default());
         let file = function.file.and_then(|file| names.files.get(file as usize));
         let file = file.filter(|path| !path.is_empty()).map(|path| printable(path));
-        let linkage_name = printable(&function.linkage_name);
+        let (line, linkage_name) = (function.line, printable(&function.linkage_name));
         let module_path = path.unwrap_or_default();
         let function = Function::new(FunctionKind::Named, name, file, module);
-        let ours = self.functions.intern(Function { module_path, linkage_name, ..function });
+        let ours = self.functions.intern(Function { line, module_path, linkage_name, ..function });
         self.known_functions[id as usize] = Some((ours, role));
         Some((ours, role))
     }
@@ -180,7 +191,7 @@ impl Names {
             }
             _ => (Function::new(FunctionKind::Anonymous, ANONYMOUS.into(), None, None), Role::Other),
         };
-        Step { function: self.functions.intern(function), site: Site::default(), module: None, role }
+        Step::to(self.functions.intern(function), Site::default(), role)
     }
 }
 

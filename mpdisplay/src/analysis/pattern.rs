@@ -101,7 +101,7 @@ impl Patterns {
             .map(|function| any(&|pattern| pattern.matches_function(&function.name, &function.shown)))
             .collect();
         let modules: Vec<bool> =
-            tree.modules.iter().map(|path| any(&|pattern| pattern.matches_module(path))).collect();
+            tree.modules.iter().map(|module| any(&|pattern| pattern.matches_module(&module.path))).collect();
         let mut lines: HashMap<(u32, u32), bool> = HashMap::new();
         let mut in_line = |node: &Node| {
             let Some(file) = node.site.file else { return false };

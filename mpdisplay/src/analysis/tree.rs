@@ -4,6 +4,7 @@
 //! start are left out (see `start.rs`), counters move to the nodes that remain. The trees of several profiles,
 //! and of their threads, stand side by side; it is the functions that join them.
 
+use super::code::{Code, Module};
 use super::functions::{Function, FunctionKind, Functions, TRUNCATED, UNKNOWN};
 use super::kinds::Classified;
 use super::names::{Names, Step};
@@ -35,7 +36,7 @@ impl Site {
 }
 
 /// A function called by its parent's function at its parent's site.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Node {
     /// The caller; `None` for the outermost function of a chain. Always a smaller id than this node's.
     pub parent: Option<u32>,
@@ -46,6 +47,10 @@ pub struct Node {
     /// Id of the module that the code is in, in [`Tree::modules`]; `None` for code outside all modules and for
     /// callers that are not known.
     pub module: Option<u32>,
+    /// The site in machine code, by its id in [`Tree::places`]; `None` where the function stands for others.
+    pub code: Option<u32>,
+    /// The function is inlined into its caller, whose `code` is the same.
+    pub inlined: bool,
     /// The loader called it (a constructor of a library), and its own frames are left out. Only outermost ones.
     pub called_by_loader: bool,
 }
@@ -72,8 +77,10 @@ pub struct Tree<N = u64> {
     pub functions: Functions,
     /// Paths of source files, printable. Index = file id.
     pub files: Vec<String>,
-    /// Paths of modules, printable. Index = module id.
-    pub modules: Vec<String>,
+    /// Loaded objects. Index = module id.
+    pub modules: Vec<Module>,
+    /// Places in machine code. Index = place id.
+    pub places: Vec<Code>,
     /// Chains. A parent's id is smaller than its children's.
     pub nodes: Vec<Node>,
     /// Allocations.
@@ -130,7 +137,7 @@ impl<N: Number> Tree<N> {
         names.functions.tell_apart(&used);
         tree.functions = names.functions;
         tree.files = names.files.into_list();
-        tree.modules = names.modules.into_list();
+        (tree.modules, tree.places) = (names.code.modules, names.code.places);
         tree
     }
 
@@ -343,12 +350,13 @@ impl<N: Number> Builder<'_, N> {
             Place::Node(node) => Some(node),
             Place::Start(_) | Place::Unknown | Place::Elsewhere => None,
         };
-        self.node(parent, Step { function, site: Site::default(), module: None, role: Role::Other })
+        self.node(parent, Step::to(function, Site::default(), Role::Other))
     }
 
     fn node(&mut self, parent: Option<u32>, step: Step) -> u32 {
-        let Step { function, site, module, .. } = step;
-        self.tree.nodes.push(Node { parent, function, site, module, called_by_loader: false });
+        let Step { function, site, module, code, inlined, .. } = step;
+        let called_by_loader = false;
+        self.tree.nodes.push(Node { parent, function, site, module, code, inlined, called_by_loader });
         self.tree.nodes.len() as u32 - 1
     }
 }

@@ -1,5 +1,6 @@
 //! The command line of `mpdisplay`, and nothing else: each group of options in a file of its own.
 
+mod export;
 mod leaks;
 mod names;
 mod paths;
@@ -9,6 +10,7 @@ mod several;
 mod tables;
 mod wrapper;
 
+pub use export::Export;
 pub use leaks::{Generation, LeakChecks, SuppressionFormat};
 pub use names::Naming;
 pub use paths::Paths;
@@ -37,6 +39,9 @@ pub struct Arguments {
     #[command(flatten)]
     pub paths: Paths,
 
+    /// In which form, and where to.
+    #[command(flatten)]
+    pub export: Export,
     /// What counts.
     #[command(flatten)]
     pub reading: Reading,
@@ -81,6 +86,10 @@ Examples:
   mpdisplay --tables leaks --lines         … with source lines
   mpdisplay -v server.data                 everything, small rows too
   mpdisplay mprof.data*                    a program and its children, summed
+  mpdisplay --format html -o report.html   a page for the browser
+  mpdisplay --format flamegraph --measure kept -o leaks.svg
+                                           who keeps memory, as a flame graph
+  mpdisplay --format pprof -o heap.pb.gz   for `go tool pprof heap.pb.gz`
   mpfilt -o named.data && mpdisplay named.data
                                            names now, to be read anywhere later
   mpdisplay --gen-suppressions > known     what leaks today, as suppressions

@@ -2,6 +2,7 @@
 
 use crate::analysis::curve::Clock;
 use crate::analysis::share::Detail;
+use crate::export::CsvRows;
 use crate::report::number::Marks;
 use crate::report::options::{Order, Tables};
 use crate::report::source::Sources;
@@ -99,11 +100,30 @@ pub enum Sort {
     Kept,
     /// By falling objects allocated
     Allocs,
+    /// By falling objects kept
+    KeptObjects,
     /// By name, path or size
     Name,
 }
 
 impl Shown {
+    /// What a file of comma-separated values has rows of: the one table that is named, or call chains.
+    ///
+    /// # Errors
+    /// What is wrong and what to do, where several tables are named or another than the paper's four.
+    pub fn csv_rows(&self) -> Result<CsvRows, &'static str> {
+        match self.tables[..] {
+            [] => Ok(CsvRows::Chains),
+            [Table::Leaks] => Ok(CsvRows::Leaks),
+            [Table::Bins] => Ok(CsvRows::Bins),
+            [Table::Direct] => Ok(CsvRows::Direct),
+            [Table::Graph] => Ok(CsvRows::Graph),
+            _ => Err(
+                "csv holds one table: name one of leaks, bins, direct, graph, or none for all call chains",
+            ),
+        }
+    }
+
     /// The tables asked for; the paper's four where none is named.
     pub fn tables(&self) -> Tables {
         let named = |table| self.tables.contains(&table);
@@ -151,6 +171,7 @@ impl Shown {
             Sort::Bytes => Order::Bytes,
             Sort::Kept => Order::Kept,
             Sort::Allocs => Order::Allocs,
+            Sort::KeptObjects => Order::KeptObjects,
             Sort::Name => Order::Name,
         })
     }

@@ -17,7 +17,7 @@ pub(super) fn fold_name(name: &str, used: usize, page: &Page) -> String {
 
 /// The name in at most `room` columns: first the template arguments give way that nobody writes, then what is between
 /// its brackets (template arguments, then parameters), then its middle.
-fn fold(name: &str, room: usize) -> String {
+pub(crate) fn fold(name: &str, room: usize) -> String {
     if columns(name) <= room {
         return name.to_owned();
     }

@@ -111,6 +111,8 @@ pub enum Order {
     Kept,
     /// By falling objects allocated.
     Allocs,
+    /// By falling objects kept.
+    KeptObjects,
     /// By name, path or size.
     Name,
 }

@@ -13,7 +13,7 @@ pub(super) fn program(process: &Process) -> String {
 }
 
 /// The command line as one would type it; the program's path where it is not known.
-pub(super) fn command_line(process: &Process) -> String {
+pub(crate) fn command_line(process: &Process) -> String {
     match arguments(process) {
         text if text.is_empty() => program(process),
         text => text,
@@ -27,7 +27,7 @@ pub(super) fn arguments(process: &Process) -> String {
 }
 
 /// What one must know to read the numbers right.
-pub(super) fn notes(profile: &Profile) -> Vec<String> {
+pub(crate) fn notes(profile: &Profile) -> Vec<String> {
     let process = &profile.process;
     let mut notes = Vec::new();
     match process.reason {

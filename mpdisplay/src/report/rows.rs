@@ -93,12 +93,13 @@ impl<T, N: Shown> Rows<T, N> {
 }
 
 /// What rows are ordered by, smallest first: the number that the option asks for or, without it, `own`.
-pub(super) fn rank<N: Number>(order: Option<Order>, usage: &Usage<N>, own: N) -> Reverse<u64> {
+pub(crate) fn rank<N: Number>(order: Option<Order>, usage: &Usage<N>, own: N) -> Reverse<u64> {
     Reverse(match order {
         None => own.weight(),
         Some(Order::Bytes) => usage.bytes.weight(),
         Some(Order::Kept) => usage.kept_bytes().weight(),
         Some(Order::Allocs) => usage.allocs.weight(),
+        Some(Order::KeptObjects) => usage.kept().weight(),
         Some(Order::Name) => 0,
     })
 }

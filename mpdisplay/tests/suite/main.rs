@@ -4,6 +4,7 @@ mod analysis;
 mod builder;
 mod chains;
 mod command;
+mod exports;
 mod golden;
 mod leak_check;
 mod leak_kinds;

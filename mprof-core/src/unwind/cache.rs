@@ -7,6 +7,7 @@ use crate::arena::{Arena, Zeroable};
 use crate::location::{FrameKey, Location};
 use allocator_api2::alloc::Allocator;
 use core::alloc::Layout;
+use core::sync::atomic::{Ordering, compiler_fence};
 
 /// What is known of a location.
 #[derive(Debug, Clone, Copy)]
@@ -110,12 +111,14 @@ impl RuleCache {
                     *slots.add(slot.key.location().hash() & (count - 1)) = slot;
                 }
             }
+            self.slots = slots;
+            // A signal handler may jump out of here: no memory is given back that is still in use.
+            compiler_fence(Ordering::SeqCst);
+            self.mask = count - 1;
             if let (true, Ok(layout)) = (old_count != 0, Layout::array::<Slot>(old_count)) {
                 Arena.deallocate(core::ptr::NonNull::new_unchecked(old).cast(), layout);
             }
         }
-        self.slots = slots;
-        self.mask = count - 1;
     }
 
     /// Forgets all rules.

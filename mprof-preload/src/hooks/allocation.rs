@@ -3,6 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use mprof_core::events::{self, Pointer, Request};
+use mprof_core::freed;
 use mprof_core::header::{HEADER, OFFSET_LIMIT};
 use mprof_core::sys::PAGE;
 use mprof_core::unwind::Entry;
@@ -101,7 +102,7 @@ unsafe extern "C" fn hook_free(pointer: *mut c_void, sp: usize, bp: usize) {
 unsafe fn free_headless(pointer: *mut c_void, real: unsafe extern "C" fn(*mut c_void)) {
     // SAFETY: the real allocator is to judge what is its own.
     unsafe {
-        match events::identify_headless(pointer.cast()) {
+        match freed::judge(pointer.cast()) {
             Pointer::Freed(freed) => {
                 mprof_core::note::say(format_args!(
                     "double free of {pointer:p}; the C library is told of the block that it was in"

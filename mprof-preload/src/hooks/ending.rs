@@ -4,7 +4,22 @@ use core::ffi::c_int;
 
 use mprof_format::kinds::Reason;
 
+use crate::shim::passing_shims;
 use crate::{originals, profile};
+
+passing_shims! {
+    /// Where a failed assert(3) ends. (The C library's own call of `abort` does not pass by us.)
+    __assert_fail => before_abort, originals::address::__assert_fail;
+    /// Where a failed assert_perror(3) ends.
+    __assert_perror_fail => before_abort, originals::address::__assert_perror_fail;
+    /// As `__assert_fail`.
+    __assert => before_abort, originals::address::__assert;
+}
+
+extern "C" fn before_abort() {
+    originals::find();
+    profile::write(Reason::Abort, 0);
+}
 
 /// _exit(2).
 ///

@@ -6,19 +6,27 @@ use core::ffi::{c_int, c_void};
 
 use mprof_core::process::step_generation;
 
-use crate::originals;
-use crate::shim::passing_shims;
+use crate::shim::{answering_shims, passing_shims};
+use crate::{originals, redirect};
 
 passing_shims! {
     /// dlopen(3): searches by its caller's run path and namespace, so it must see the program call.
-    dlopen => before_loading, originals::address::dlopen;
+    dlopen => redirect::before_dlopen, originals::address::dlopen;
     /// dlmopen(3): as dlopen.
-    dlmopen => before_loading, originals::address::dlmopen;
+    dlmopen => redirect::before_dlmopen, originals::address::dlmopen;
+    /// iconv_open(3): the C library loads what it converts with by itself, and unloads it as well.
+    iconv_open => before_loading, originals::address::iconv_open;
     /// Where a program's entry point goes: the C library is initialised, and no other thread runs yet.
     __libc_start_main => before_main, originals::address::__libc_start_main;
 }
 
-extern "C" fn before_loading() {
+answering_shims! {
+    /// dlsym(3): searches by its caller's namespace and place in the loader's order, so it must see the program call.
+    dlsym => redirect::answer, originals::address::dlsym;
+}
+
+/// Before code is loaded.
+pub extern "C" fn before_loading() {
     originals::find();
     step_generation();
 }

@@ -1,0 +1,177 @@
+//! The tables of leaks, bins and direct allocation.
+
+use super::{Page, bar, cell, left_out, percent, sum, text};
+use crate::analysis::bins::BinRow;
+use crate::analysis::direct::DirectRow;
+use crate::analysis::tally::{CATEGORIES, Usage};
+use crate::export::number::grouped;
+use crate::export::rows::{self, LeakRow};
+use crate::suppress::Label;
+use std::io::{self, Write};
+
+/// Titles of a table, of its numbers first; what is marked with `-` narrow pages leave out.
+fn head(numbers: &[&str], name: &str, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "<div class=\"sheet\"><table><thead><tr>")?;
+    for title in numbers {
+        match title.strip_prefix('-') {
+            Some(title) => write!(out, "<th class=\"n opt\" scope=\"col\">{title}</th>")?,
+            None => write!(out, "<th class=\"n\" scope=\"col\">{title}</th>")?,
+        }
+    }
+    writeln!(out, "<th scope=\"col\">{name}</th></tr></thead><tbody>")
+}
+
+fn foot(out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "</tbody></table></div>")
+}
+
+pub(super) fn leaks(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (rows, notes) = rows::leaks(page.source);
+    if rows.is_empty() {
+        let but = match page.source.leaks.suppressed.is_empty() {
+            true => "",
+            false => " but those that are suppressed",
+        };
+        writeln!(out, "<p>No objects were kept{but}.</p>")?;
+        return suppressed(page, out);
+    }
+    head(&["bytes kept", "-%", "objects", "-allocated", "-bytes"], "path", out)?;
+    let limit = page.limit();
+    for row in rows.iter().take(limit) {
+        let LeakRow { usage, .. } = row;
+        let (kept, whole) = (usage.kept_bytes(), page.total.kept_bytes());
+        writeln!(
+            out,
+            "<tr>{}<td class=\"n pct opt\">{}</td>{}{}{}<td class=\"name\">{}</td></tr>",
+            bar(kept, whole, "", " kept"),
+            percent(kept, whole),
+            cell(usage.kept(), "objects ", ""),
+            cell(usage.allocs, "", " opt"),
+            cell(usage.bytes, "", " opt"),
+            path(page, row)
+        )?;
+    }
+    foot(out)?;
+    let mut rest = Usage::default();
+    rows.iter().skip(limit).for_each(|row| rest += row.usage);
+    left_out(rows.len().saturating_sub(limit), "path", &sum(&rest), out)?;
+    notes.iter().try_for_each(|note| writeln!(out, "<p class=\"note\">{}</p>", text(note)))?;
+    suppressed(page, out)
+}
+
+/// What is suppressed or known, and so no row.
+fn suppressed(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let leaks = page.source.leaks;
+    if let Some(known) = &leaks.known {
+        writeln!(out, "<p class=\"note\">Known from an earlier run: {}.</p>", sum(&known.usage))?;
+    }
+    if leaks.suppressed.is_empty() {
+        return Ok(());
+    }
+    write!(out, "<div class=\"note\">Suppressed:<ul>")?;
+    for hidden in &leaks.suppressed {
+        let Label { name, origin } = &hidden.label;
+        writeln!(out, "<li>{} ({}): {}</li>", text(name), text(&origin.to_string()), sum(&hidden.usage))?;
+    }
+    writeln!(out, "</ul></div>")
+}
+
+/// A path whose functions lead to their entries.
+fn path(page: &Page<'_>, row: &LeakRow) -> String {
+    let mut path = text(row.path.beginning.text()).to_string();
+    let last = row.path.callers.len().saturating_sub(1);
+    for (place, (caller, &function)) in row.path.callers.iter().zip(&row.functions).enumerate() {
+        path += " <i>&gt;</i> ";
+        let link = page.link(function, caller);
+        path += &if place == last { format!("<b>{link}</b>") } else { link };
+    }
+    path
+}
+
+pub(super) fn bins(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let Some(bins) = rows::bins(page.source) else {
+        return writeln!(
+            out,
+            "<p>Sizes are recorded for whole processes only, not by thread or call chain.</p>"
+        );
+    };
+    head(&["size", "objects", "bytes", "-freed", "bytes kept"], "types", out)?;
+    let limit = rows::limit(page.source);
+    for row in bins.rows.iter().take(limit).chain([&bins.larger]) {
+        let size = row.size.map_or_else(|| "&gt; 1,024".into(), grouped);
+        bin(page, row, &size, out)?;
+    }
+    writeln!(out, "</tbody><tfoot>")?;
+    bin(page, &BinRow { usage: bins.total, ..BinRow::default() }, "all", out)?;
+    writeln!(out, "</tfoot></table></div>")?;
+    let mut rest = Usage::default();
+    bins.rows.iter().skip(limit).for_each(|row| rest += row.usage);
+    left_out(bins.rows.len().saturating_sub(limit), "size", &sum(&rest), out)
+}
+
+fn bin(page: &Page<'_>, row: &BinRow, size: &str, out: &mut dyn Write) -> io::Result<()> {
+    let (usage, total) = (&row.usage, &page.total);
+    writeln!(
+        out,
+        "<tr><td class=\"n\">{size}</td>{}{}{}{}<td class=\"name\">{}</td></tr>",
+        bar(usage.allocs, total.allocs, "objects ", ""),
+        bar(usage.bytes, total.bytes, "bytes ", ""),
+        cell(usage.frees, "", " opt"),
+        bar(usage.kept_bytes(), total.kept_bytes(), "kept ", " kept"),
+        types(&row.types)
+    )
+}
+
+/// Types that are shown at once.
+const TYPES: usize = 6;
+/// Types that are shown when asked for.
+const MORE_TYPES: usize = 200;
+
+fn types(names: &[String]) -> String {
+    let list = |names: &[String]| {
+        let names: Vec<String> = names.iter().map(|name| text(name).to_string()).collect();
+        names.join(", ")
+    };
+    let (first, others) = names.split_at(names.len().min(TYPES));
+    if others.is_empty() {
+        return list(first);
+    }
+    let shown = list(&others[..others.len().min(MORE_TYPES)]);
+    let end = if others.len() > MORE_TYPES { ", …" } else { "" };
+    format!("{}<details><summary>and {} more</summary>{shown}{end}</details>", list(first), others.len())
+}
+
+pub(super) fn direct(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let direct = rows::direct(page.source);
+    let numbers = ["bytes", "% mem", "-s", "-m", "-l", "-x", "bytes kept", "-s", "-m", "-l", "-x", "objects"];
+    head(&numbers, "function", out)?;
+    let limit = page.limit();
+    for row in direct.rows.iter().take(limit) {
+        let name = page.link(row.function, &page.source.tree().functions[row.function].shown);
+        direct_row(page, row, &name, out)?;
+    }
+    foot(out)?;
+    let mut rest = Usage::default();
+    direct.rows.iter().skip(limit).for_each(|row| rest += row.own.usage);
+    left_out(direct.rows.len().saturating_sub(limit), "function", &sum(&rest), out)
+}
+
+fn direct_row(page: &Page<'_>, row: &DirectRow, name: &str, out: &mut dyn Write) -> io::Result<()> {
+    let (usage, total) = (&row.own.usage, &page.total);
+    writeln!(
+        out,
+        "<tr>{}<td class=\"n pct\" data-l=\"% \">{}</td>{}{}{}{}<td class=\"name\">{name}</td></tr>",
+        bar(usage.bytes, total.bytes, "", ""),
+        percent(usage.bytes, total.bytes),
+        shares(&row.own.bytes, total.bytes),
+        bar(usage.kept_bytes(), total.kept_bytes(), "kept ", " kept"),
+        shares(&row.kept, total.kept_bytes()),
+        cell(usage.allocs, "objects ", "")
+    )
+}
+
+/// Bytes by category in percent, nothing where there are none.
+fn shares(bytes: &[u64; CATEGORIES], whole: u64) -> String {
+    let share = |&bytes: &u64| if bytes == 0 { String::new() } else { percent(bytes, whole) };
+    bytes.iter().map(|bytes| format!("<td class=\"n pct opt\">{}</td>", share(bytes))).collect()
+}

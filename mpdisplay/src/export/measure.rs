@@ -1,0 +1,98 @@
+//! What can be measured of allocations.
+
+use crate::analysis::tally::Usage;
+use crate::report::options::Order;
+
+/// What a format shows, or shows first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Measure {
+    /// Bytes allocated.
+    #[default]
+    Bytes,
+    /// Objects allocated.
+    Allocs,
+    /// Bytes never freed.
+    Kept,
+    /// Objects never freed.
+    KeptObjects,
+}
+
+impl Measure {
+    /// All measures, in the order in which formats that hold several have them.
+    pub const ALL: [Measure; 4] = [Measure::Bytes, Measure::Allocs, Measure::Kept, Measure::KeptObjects];
+
+    /// How much of it there is.
+    pub fn of(self, usage: &Usage) -> u64 {
+        match self {
+            Measure::Bytes => usage.bytes,
+            Measure::Allocs => usage.allocs,
+            Measure::Kept => usage.kept_bytes(),
+            Measure::KeptObjects => usage.kept(),
+        }
+    }
+
+    /// All measures of a usage, in their order.
+    pub(super) fn values(usage: &Usage) -> [u64; 4] {
+        Measure::ALL.map(|measure| measure.of(usage))
+    }
+
+    /// Its place among all measures.
+    pub(super) fn index(self) -> usize {
+        Measure::ALL.iter().position(|&measure| measure == self).unwrap_or_default()
+    }
+
+    /// As the command line calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::Bytes => "bytes",
+            Measure::Allocs => "allocs",
+            Measure::Kept => "kept",
+            Measure::KeptObjects => "kept-objects",
+        }
+    }
+
+    /// For headings.
+    pub fn title(self) -> &'static str {
+        match self {
+            Measure::Bytes => "Bytes allocated",
+            Measure::Allocs => "Objects allocated",
+            Measure::Kept => "Bytes kept",
+            Measure::KeptObjects => "Objects kept",
+        }
+    }
+
+    /// What its numbers count.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Measure::Bytes | Measure::Kept => "bytes",
+            Measure::Allocs | Measure::KeptObjects => "objects",
+        }
+    }
+
+    /// Whether it is of what was never freed.
+    pub(super) fn is_kept(self) -> bool {
+        matches!(self, Measure::Kept | Measure::KeptObjects)
+    }
+
+    /// The order of rows that shows it.
+    pub fn order(self) -> Order {
+        match self {
+            Measure::Bytes => Order::Bytes,
+            Measure::Allocs => Order::Allocs,
+            Measure::Kept => Order::Kept,
+            Measure::KeptObjects => Order::KeptObjects,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measures_of_a_usage() {
+        let usage = Usage::new(10, 1000, 4, 300);
+        assert_eq!(Measure::values(&usage), [1000, 10, 700, 6]);
+        assert_eq!(Measure::ALL.map(Measure::index), [0, 1, 2, 3]);
+    }
+}

@@ -1,0 +1,86 @@
+//! The rows of the tables in the order asked for, for forms that hold numbers and no drawing: all of them. How many
+//! are written is for the form to say, which may sum up the others; see [`limit`].
+
+use super::{Source, chains};
+use crate::analysis::bins::Bins;
+use crate::analysis::direct::{Direct, DirectRow};
+use crate::analysis::graph::{Entry, Graph};
+use crate::analysis::leaks::{self, Depth, Path};
+use crate::analysis::tally::Usage;
+use crate::report::options::Order;
+use crate::report::rows::rank;
+
+/// Callers that the paths of all leaks together may show; else memory would grow with the square of the depth.
+const CALLERS: u64 = 1 << 22;
+
+/// A leak.
+pub(super) struct LeakRow {
+    pub(super) usage: Usage,
+    pub(super) path: Path,
+    /// Functions of the path's callers.
+    pub(super) functions: Vec<u32>,
+}
+
+/// The leaks, and what one must know of them.
+pub(super) fn leaks(source: &Source<'_>) -> (Vec<LeakRow>, Vec<String>) {
+    let (leaks, options) = (source.leaks, source.options);
+    let (mut depth, mut cut) = (options.paths.depth, None);
+    if depth == Depth::All {
+        let lengths = chains::lengths(source.tree());
+        let length = |row| {
+            leaks.callers_within(row, Depth::Last(1)).next().map_or(0, |(node, _)| lengths[node as usize])
+        };
+        cut = chains::longest(leaks.rows.iter().map(length), CALLERS);
+        depth = cut.map_or(Depth::All, Depth::Last);
+    }
+    let row = |row: &leaks::LeakRow| {
+        let mut functions: Vec<u32> =
+            leaks.callers_within(row, depth).map(|(_, node)| node.function).collect();
+        functions.reverse();
+        LeakRow { usage: row.usage, path: leaks.path_within(row, depth), functions }
+    };
+    let mut rows: Vec<LeakRow> = leaks.rows.iter().map(row).collect();
+    let rank = |row: &LeakRow| rank(options.order, &row.usage, row.usage.kept_bytes());
+    rows.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.path.cmp(&b.path)));
+    (rows, chains::note(cut))
+}
+
+/// The bins, where sizes are known; the row of larger sizes is not among the ordered ones.
+pub(super) fn bins(source: &Source<'_>) -> Option<Bins> {
+    let mut bins = source.view.bins.clone()?;
+    match source.options.order {
+        None | Some(Order::Name) => {}
+        order => bins.rows.sort_by_key(|row| (rank(order, &row.usage, 0), row.size)),
+    }
+    Some(bins)
+}
+
+/// Direct allocation.
+pub(super) fn direct(source: &Source<'_>) -> Direct {
+    let mut direct = Direct::new(source.tree());
+    direct.rows.sort_by_cached_key(|row: &DirectRow| {
+        let usage = &row.own.usage;
+        (
+            rank(source.options.order, usage, usage.bytes),
+            &source.tree().functions[row.function].shown,
+            row.function,
+        )
+    });
+    direct
+}
+
+/// Entries of the call graph, with the index that stands for each in the tables.
+pub(super) fn entries<'g>(source: &Source<'_>, graph: &'g Graph) -> Vec<(u32, &'g Entry)> {
+    let mut entries: Vec<(u32, &Entry)> = (0..).zip(&graph.entries).collect();
+    if source.options.order == Some(Order::Name) {
+        entries.sort_by_cached_key(|(index, entry)| (graph.name(source.tree(), entry.subject), *index));
+    } else if source.options.order.is_some() {
+        entries.sort_by_key(|(index, entry)| (rank(source.options.order, &entry.through, 0), *index));
+    }
+    entries
+}
+
+/// Rows of a table at most, as was asked for.
+pub(super) fn limit(source: &Source<'_>) -> usize {
+    source.options.limit.unwrap_or(usize::MAX)
+}
