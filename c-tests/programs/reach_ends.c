@@ -31,6 +31,11 @@ int main(int count, char **arguments) {
     if (!strcmp(how, "_exit")) _exit(0);
     if (!strcmp(how, "quick_exit")) quick_exit(0);
     if (!strcmp(how, "abort")) abort();
+    if (!strcmp(how, "signal")) {
+        void *volatile on_stack = object(190);
+        kill(getpid(), SIGTERM);
+        CHECK(!on_stack);
+    }
     if (!strcmp(how, "fork")) {
         pid_t child = fork();
         if (child == 0) {

@@ -118,6 +118,15 @@ fn reach_ends_in_every_way() {
 }
 
 #[test]
+fn reach_ends_by_a_signal() {
+    let program = ends("signal").env("MPROF_ON_SIGNAL", "1");
+    program.ends(c_tests::Status::Signalled(libc::SIGTERM)).check(|run| {
+        assert_classes(run.facts(), &[("hold", REACHABLE), ("lose", LOST)]);
+        assert_whole(run.facts());
+    });
+}
+
+#[test]
 fn reach_ends_in_another_thread_than_the_first() {
     ends("thread").check(|run| {
         assert_classes(run.facts(), &[("hold", REACHABLE), ("lose", LOST)]);
