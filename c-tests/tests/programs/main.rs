@@ -1,5 +1,6 @@
 //! One test a program in `programs/`: what it does and what the report must show stands in its head.
 
+mod comparison;
 mod cpp;
 mod deaths;
 mod ends;
