@@ -110,6 +110,9 @@ impl Subject<'_> {
         let Subject { parts, view, leaks } = *self;
         let measure = arguments.export.measure().unwrap_or_default();
         let csv_rows = exporting::csv_rows(arguments)?;
+        if arguments.export.format() == Format::Massif && parts.len() != 1 {
+            return Err(Error::Usage("massif's format holds one process: choose it with --pid"));
+        }
         let source = Source { parts, view, leaks, options, measure, csv_rows };
         let mut notes = Vec::new();
         destination.put(|out| {
@@ -211,20 +214,23 @@ impl Gathered {
 }
 
 fn options(arguments: &Arguments, suppressions: Suppressions, destination: &Destination<'_>) -> Options {
+    let measure = arguments.export.measure();
     Options {
         tables: arguments.shown.tables(),
         paths: arguments.paths.paths(),
         detail: arguments.shown.detail(),
         graph: arguments.paths.graph(),
         marks: arguments.shown.marks(),
-        order: arguments.shown.order().or(arguments.export.measure().map(Measure::order)),
+        order: arguments.shown.order().or(measure.map(Measure::order)),
         limit: arguments.shown.limit,
         chains: arguments.reading.chains(),
         kinds: arguments.leaks.kinds(),
         suppressions,
         show: arguments.reading.show(),
         by: arguments.several.by(),
-        at_peak: false,
+        // The page shows both, and massif's format the whole course.
+        at_peak: measure.is_some_and(Measure::is_peak)
+            && !matches!(arguments.export.format(), Format::Html | Format::Massif),
         clock: arguments.shown.clock(),
         source_directories: arguments.naming.source_directories.clone(),
         page: destination.page(),

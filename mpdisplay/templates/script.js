@@ -118,7 +118,7 @@ const LEGIBLE = 28;
 class Flame {
   constructor(root) {
     this.root = root;
-    this.measures = root.dataset.measures.split(' ').map(Number);
+    this.measures = root.dataset.measures.split(' ').map(Number).filter(measure => measure < data.all.length);
     this.down = 'down' in root.dataset;
     this.measure = this.measures.includes(data.measure) ? data.measure : this.measures[0];
     this.focus = -1;

@@ -12,6 +12,9 @@ use cpp_demangle::{DemangleOptions, Symbol};
 const MAX_NAME: usize = 64 * 1024;
 /// Qualifiers of member functions, after their parameters.
 const QUALIFIERS: [&str; 4] = [" const", " volatile", " &", " &&"];
+/// Longest linker name with unknown types that is looked at again, bytes, and how many ends of its name are tried.
+const MAX_UNKNOWN: usize = 4 * 1024;
+const MAX_ENDS: usize = 64;
 /// How deep a C++ name may be nested.
 const MAX_DEPTH: u32 = 192;
 
@@ -50,7 +53,8 @@ fn cpp(text: &str) -> Option<String> {
         .hide_expression_literal_types()
         .recursion_limit(MAX_DEPTH);
     let mut out = Bounded::default();
-    Symbol::new(text).ok()?.structured_demangle(&mut out, &options).ok()?;
+    let symbol = Symbol::new(text).ok().or_else(|| name_alone(text))?;
+    symbol.structured_demangle(&mut out, &options).ok()?;
     let mut name = out.text;
     // Members of a function's local classes keep the qualifiers that belong to the parameter list.
     while let Some(shorter) =
@@ -66,6 +70,14 @@ fn cpp(text: &str) -> Option<String> {
         }
     }
     Some(name)
+}
+
+/// The name of a function without the types after it, some of which the parser does not know (`srSt8is_array…` in what
+/// `std::make_shared` returns). A name that is nested or has template arguments ends with an `E`, and no shorter part
+/// of it is a name.
+fn name_alone(text: &str) -> Option<Symbol<&str>> {
+    let ends = text.match_indices('E').map(|(place, _)| place + 1).take(MAX_ENDS);
+    ends.filter(|_| text.len() <= MAX_UNKNOWN).find_map(|end| Symbol::new(&text[..end]).ok())
 }
 
 /// A linker name without symbol version (`@GLIBC_2.2.5`) and clone suffixes.
@@ -139,6 +151,13 @@ mod tests {
         assert_eq!(name("_Znwm"), "operator new");
         assert_eq!(name("_ZN4shop3FooC4Ev"), "shop::Foo::Foo");
         assert_eq!(name("_ZN4shop3FooD2Ev"), "shop::Foo::~Foo");
+    }
+
+    #[test]
+    fn names_are_read_where_the_types_behind_them_cannot_be() {
+        let make_shared = "_ZSt11make_sharedIN4shop4ItemEJS1_EESt10shared_ptrINSt9enable_ifI\
+                           XntsrSt8is_arrayIT_E5valueES5_E4typeEEDpOT0_";
+        assert_eq!(name(make_shared), "std::make_shared<shop::Item, shop::Item>");
     }
 
     #[test]

@@ -327,7 +327,10 @@ impl Chain {
     #[inline]
     fn compare(&self, index: usize) -> Option<usize> {
         // SAFETY: the index is a kept frame's; its words were read by a walk that came through a frame in this state.
-        let at = unsafe { words::compare(self.words.start(), self.frames.at(index).words_end as usize - 1) };
+        let at = unsafe {
+            let last = self.words.start().add(self.frames.at(index).words_end as usize - 1);
+            words::compare(last).offset_from(self.words.start()) as usize
+        };
         if at == 0 {
             return None;
         }
@@ -470,7 +473,7 @@ impl Chain {
             && self.words.reserve(self.words.len() + frames * WORDS_PER_FRAME + 1);
         if room && self.words.is_empty() {
             // SAFETY: there is room.
-            unsafe { self.words.push_reserved(Word::stop()) };
+            unsafe { self.words.push_reserved(Word::stop(0)) };
         }
         room
     }

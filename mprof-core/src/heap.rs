@@ -79,6 +79,8 @@ pub struct Heap {
     last: *const u8,
     balance: Balance,
     memo: Memo,
+    /// Chains that begin at a stack pointer below this are likely too long for the memo.
+    too_deep: usize,
     chain: Chain,
     rules: RuleCache,
     /// Chunk that new counter records come from; null before the first.
@@ -394,14 +396,22 @@ impl Heap {
         let category = Category::of_size(size as u64).index();
         // SAFETY: as the caller vouches.
         let caller = unsafe { entry.caller() };
-        // SAFETY: as the caller vouches.
-        let counted = match unsafe { self.memo.find(&caller, self.rules.second(&caller)) } {
-            Ok(known) if known.category() == category => known.counted(),
-            Ok(known) => {
-                let known = &raw mut *known;
-                // SAFETY: the entry was found just now.
-                unsafe { self.count_category(known, category) }
-            }
+        let found = if caller.sp < self.too_deep {
+            Err(Miss::NOWHERE)
+        } else {
+            // SAFETY: as the caller vouches.
+            unsafe { self.memo.find(&caller, &self.rules) }
+        };
+        let counted = match found {
+            Ok(known) => match known.record(category) {
+                0 => {
+                    let known = &raw mut *known;
+                    // SAFETY: the entry was found just now.
+                    unsafe { self.count_category(known, category) }
+                }
+                // SAFETY: an entry has records of this heap.
+                number => Some(unsafe { records::of_heap(number) }),
+            },
             // SAFETY: as the caller vouches.
             Err(miss) => unsafe { self.count_chain(entry, category, miss) },
         };
@@ -414,7 +424,7 @@ impl Heap {
         counted.number()
     }
 
-    /// The record for a category at a chain that the memo knows with another one. `None` without memory.
+    /// The record for a category at a chain that the memo knows without it. `None` without memory.
     ///
     /// # Safety
     /// `known` is an entry of this memo.
@@ -423,7 +433,7 @@ impl Heap {
         // SAFETY: as the caller vouches; finding the record does not touch the memo.
         unsafe {
             let counted = self.record((*known).node(), category)?;
-            (*known).set_counted(counted, category);
+            (*known).set_record(category, counted.number());
             Some(counted)
         }
     }
@@ -439,10 +449,12 @@ impl Heap {
         // SAFETY: as the caller vouches.
         let (node, worth_keeping) = unsafe { self.context(caller) };
         let counted = self.record(node, category)?;
-        if worth_keeping && let Some(proof) = self.chain.proof() {
+        let proof = self.chain.proof();
+        self.too_deep = proof.and_then(|proof| Memo::limit(proof.words)).unwrap_or(0);
+        if worth_keeping && let Some(proof) = proof {
+            let leaf = Leaf { node, category, record: counted.number() };
             // SAFETY: as the caller vouches.
-            let second = unsafe { self.rules.second(&caller) };
-            self.memo.insert(miss, &caller, second, proof, Leaf { node, category, counted });
+            unsafe { self.memo.insert(miss, &caller, &self.rules, proof, leaf) };
         }
         Some(counted)
     }

@@ -3,8 +3,12 @@
 //! The age of an object is counted in KiB that the process allocated meanwhile: a histogram by powers of two, the
 //! sum, and how many were freed before their thread allocated anything else. So 0 KiB means: before the next KiB of
 //! allocation was full.
+//!
+//! The objects of one chain mostly live about as long as each other. So a record counts in few and short numbers of its
+//! own ([`Recent`]), which lie in the same cache line as its other counts; what does not fit these goes to a
+//! [`Lifetimes`] that has all of them, made only where it is needed.
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// Classes of ages: 0, 1, 2–3, 4–7, … KiB; the last holds 2²³ KiB and more.
 pub const CLASSES: usize = 25;
@@ -27,7 +31,137 @@ fn class(age: u32) -> usize {
     (u32::BITS - 1 - (age << 1 | 1).leading_zeros()) as usize
 }
 
-/// Lifetimes of the freed objects of one record. Counts wrap at 2³²: how often is counted beside them.
+/// Classes that a record counts by itself, besides the first.
+const WINDOW: usize = 9;
+/// Where the window begins before the age of the first object, relative to it.
+const BELOW: usize = 4;
+
+/// No class is so far from another.
+const IS_SET: u16 = 1 << 15;
+
+/// Lifetimes of the freed objects of one record, as far as they fit. Only the record's owner counts here. Numbers that
+/// wrap are carried to the record's [`Lifetimes`].
+#[derive(Debug)]
+#[repr(C)]
+pub struct Recent {
+    /// Sum of the ages, KiB.
+    ages: AtomicU32,
+    /// Bytes in objects of the first class.
+    young_bytes: AtomicU32,
+    /// Objects freed before their thread allocated anything else.
+    temporary: AtomicU16,
+    /// Objects of the first class.
+    young: AtomicU16,
+    /// Class that the window begins with, and [`IS_SET`]; 0: there is no window yet.
+    first: AtomicU16,
+    window: [AtomicU16; WINDOW],
+}
+
+const _: () = assert!(size_of::<Recent>() == 32, "half a cache line");
+
+impl Recent {
+    /// Nothing counted yet.
+    pub const fn new() -> Recent {
+        Recent {
+            ages: AtomicU32::new(0),
+            young_bytes: AtomicU32::new(0),
+            temporary: AtomicU16::new(0),
+            young: AtomicU16::new(0),
+            first: AtomicU16::new(0),
+            window: [const { AtomicU16::new(0) }; WINDOW],
+        }
+    }
+
+    /// Counts a freed object, as the record's owner. `rest`: the record's other lifetimes, if there is memory for them.
+    #[inline(always)]
+    pub fn count(&self, freed: Freed, rest: impl Fn() -> Option<&'static Lifetimes> + Copy) {
+        let class = class(freed.age);
+        if class == 0 {
+            add_one(&self.young, 0, rest);
+            let (sum, carry) = add(&self.young_bytes, freed.size);
+            if carry != 0 {
+                rest_of(rest, move |rest| rest.young_bytes.fetch_add(carry, Ordering::Relaxed));
+            }
+            self.young_bytes.store(sum, Ordering::Relaxed);
+        } else {
+            let (sum, carry) = add(&self.ages, freed.age.into());
+            if carry != 0 {
+                rest_of(rest, move |rest| rest.ages.fetch_add(carry, Ordering::Relaxed));
+            }
+            self.ages.store(sum, Ordering::Relaxed);
+            let index = (class as u16 | IS_SET).wrapping_sub(self.first.load(Ordering::Relaxed));
+            match self.window.get(usize::from(index)) {
+                Some(count) => add_one(count, class, rest),
+                None => self.count_outside(class, rest),
+            }
+        }
+        if freed.is_temporary {
+            add_one(&self.temporary, TEMPORARY, rest);
+        }
+    }
+
+    /// Counts an object whose class is not in the window.
+    #[cold]
+    #[inline(never)]
+    fn count_outside(&self, class: usize, rest: impl Fn() -> Option<&'static Lifetimes> + Copy) {
+        if self.first.load(Ordering::Relaxed) != 0 {
+            rest_of(rest, move |rest| rest.add(class, 1));
+            return;
+        }
+        let first = class.saturating_sub(BELOW).clamp(1, CLASSES - WINDOW);
+        self.first.store(first as u16 | IS_SET, Ordering::Relaxed);
+        add_one(&self.window[class - first], class, rest);
+    }
+
+    /// The counts now, with those of the rest.
+    pub fn get(&self, rest: Option<&Lifetimes>) -> Lifetime {
+        let mut all = rest.map_or_else(Lifetime::default, Lifetimes::get);
+        let first = usize::from(self.first.load(Ordering::Relaxed) & !IS_SET);
+        all.classes[0] += u64::from(self.young.load(Ordering::Relaxed));
+        for (class, count) in all.classes.iter_mut().skip(first).zip(&self.window) {
+            *class += u64::from(count.load(Ordering::Relaxed));
+        }
+        all.temporary += u64::from(self.temporary.load(Ordering::Relaxed));
+        all.ages += u64::from(self.ages.load(Ordering::Relaxed));
+        all.young_bytes += u64::from(self.young_bytes.load(Ordering::Relaxed));
+        all
+    }
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        Recent::new()
+    }
+}
+
+/// Adds one to a count of a [`Recent`]; where it wraps, the rest takes what it held.
+#[inline(always)]
+fn add_one(count: &AtomicU16, number: usize, rest: impl Fn() -> Option<&'static Lifetimes>) {
+    let next = count.load(Ordering::Relaxed).wrapping_add(1);
+    count.store(next, Ordering::Relaxed);
+    if next == 0 {
+        rest_of(rest, move |rest| rest.add(number, 1 << 16));
+    }
+}
+
+/// A sum and what is carried over 32 bits.
+#[inline(always)]
+fn add(sum: &AtomicU32, amount: u64) -> (u32, u64) {
+    let total = u64::from(sum.load(Ordering::Relaxed)).wrapping_add(amount);
+    (total as u32, total >> 32 << 32)
+}
+
+/// Does something to the rest of a record's lifetimes. Without memory for them it is lost.
+#[cold]
+#[inline(never)]
+fn rest_of<T>(rest: impl Fn() -> Option<&'static Lifetimes>, change: impl Fn(&Lifetimes) -> T) {
+    if let Some(rest) = rest() {
+        change(rest);
+    }
+}
+
+/// All lifetimes of the freed objects of one record. Any thread may count here. Counts wrap at 2³²: how often is
+/// counted beside them.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Lifetimes {
@@ -47,7 +181,7 @@ const _: () = assert!(size_of::<Lifetimes>() == 128, "two cache lines");
 const TEMPORARY: usize = CLASSES;
 
 /// Lifetimes, for a dump.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Lifetime {
     /// Freed objects by class of age.
     pub classes: [u64; CLASSES],
@@ -60,42 +194,12 @@ pub struct Lifetime {
 }
 
 impl Lifetimes {
-    /// Counts a freed object, as the record's owner.
-    #[inline(always)]
-    pub fn count_owned(&self, freed: Freed) {
-        let add = |count: &AtomicU32, number: usize| {
-            let next = count.load(Ordering::Relaxed).wrapping_add(1);
-            count.store(next, Ordering::Relaxed);
-            if next == 0 {
-                self.wrap(number);
-            }
-        };
-        let class = class(freed.age);
-        add(&self.classes[class % CLASSES], class);
-        if freed.is_temporary {
-            add(&self.temporary, TEMPORARY);
-        }
-        let add = |sum: &AtomicU64, amount: u64| {
-            sum.store(sum.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
-        };
-        if class == 0 {
-            add(&self.young_bytes, freed.size);
-        } else {
-            add(&self.ages, freed.age.into());
-        }
-    }
-
     /// Counts a freed object, from any thread.
     pub fn count_shared(&self, freed: Freed) {
-        let add = |count: &AtomicU32, number: usize| {
-            if count.fetch_add(1, Ordering::Relaxed) == u32::MAX {
-                self.wrap(number);
-            }
-        };
         let class = class(freed.age);
-        add(&self.classes[class], class);
+        self.add(class, 1);
         if freed.is_temporary {
-            add(&self.temporary, TEMPORARY);
+            self.add(TEMPORARY, 1);
         }
         if class == 0 {
             self.young_bytes.fetch_add(freed.size, Ordering::Relaxed);
@@ -104,6 +208,15 @@ impl Lifetimes {
         }
     }
 
+    /// Adds to the count of a class, or to that of temporary objects.
+    fn add(&self, number: usize, amount: u32) {
+        let count = self.classes.get(number).unwrap_or(&self.temporary);
+        if count.fetch_add(amount, Ordering::Relaxed).checked_add(amount).is_none() {
+            self.wrap(number);
+        }
+    }
+
+    /// A count wrapped.
     #[cold]
     fn wrap(&self, number: usize) {
         let shift = 2 * number as u32;
@@ -142,16 +255,64 @@ mod tests {
         }
     }
 
+    /// What some ages come to, counted one by one.
+    fn counted(ages: &[u32], rest: &'static Lifetimes) -> Lifetime {
+        let recent = Recent::new();
+        for &age in ages {
+            recent.count(Freed { size: 10, age, is_temporary: age % 3 == 0 }, || Some(rest));
+        }
+        recent.get(Some(rest))
+    }
+
+    fn leaked() -> &'static Lifetimes {
+        alloc::boxed::Box::leak(alloc::boxed::Box::default())
+    }
+
     #[test]
     fn counts_go_on_beyond_32_bits() {
-        let lifetimes = Lifetimes::default();
-        lifetimes.classes[3].store(u32::MAX, Ordering::Relaxed);
-        lifetimes.count_owned(Freed { size: 1, age: 4, is_temporary: false });
-        lifetimes.temporary.store(u32::MAX, Ordering::Relaxed);
-        lifetimes.count_shared(Freed { size: 1, age: 5, is_temporary: true });
-        let lifetime = lifetimes.get();
-        assert_eq!(lifetime.classes[3], (1 << 32) + 1);
+        let rest = leaked();
+        rest.classes[3].store(u32::MAX, Ordering::Relaxed);
+        rest.temporary.store(u32::MAX, Ordering::Relaxed);
+        rest.count_shared(Freed { size: 1, age: 5, is_temporary: true });
+        rest.classes[4].store(u32::MAX - 9, Ordering::Relaxed);
+        rest.add(4, 1 << 16);
+        let lifetime = rest.get();
+        assert_eq!(lifetime.classes[3], 1 << 32);
+        assert_eq!(lifetime.classes[4], (1 << 32) - 10 + (1 << 16));
         assert_eq!(lifetime.temporary, 1 << 32);
-        assert_eq!(lifetime.ages, 9);
+        assert_eq!(lifetime.ages, 5);
+    }
+
+    #[test]
+    fn all_ages_are_counted_whatever_comes_first() {
+        let all: alloc::vec::Vec<u32> =
+            (0..24).map(|bit| 1 << bit).chain([0, 0, 3, 9, (1 << 24) - 1]).collect();
+        let mut classes = [1; CLASSES];
+        (classes[0], classes[2], classes[4], classes[24]) = (2, 2, 2, 2);
+        for start in 0..all.len() {
+            let mut ages = all.clone();
+            ages.rotate_left(start);
+            let lifetime = counted(&ages, leaked());
+            assert_eq!(lifetime.classes, classes, "beginning with {}", ages[0]);
+            assert_eq!(lifetime.ages, all.iter().map(|&age| u64::from(age)).sum::<u64>());
+            assert_eq!(lifetime.temporary, all.iter().filter(|age| **age % 3 == 0).count() as u64);
+            assert_eq!(lifetime.young_bytes, 20);
+        }
+    }
+
+    #[test]
+    fn short_numbers_are_carried_over() {
+        let rest = leaked();
+        let recent = Recent::new();
+        let count = |size, age, is_temporary| recent.count(Freed { size, age, is_temporary }, || Some(rest));
+        for _ in 0..70_000 {
+            count(1 << 20, 0, true);
+            count(1, (1 << 23) + 1, false);
+        }
+        count(5 << 32, 0, false);
+        let lifetime = recent.get(Some(rest));
+        assert_eq!((lifetime.classes[0], lifetime.classes[24], lifetime.temporary), (70_001, 70_000, 70_000));
+        assert_eq!(lifetime.ages, 70_000 * ((1 << 23) + 1));
+        assert_eq!(lifetime.young_bytes, (70_000 << 20) + (5 << 32));
     }
 }

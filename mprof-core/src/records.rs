@@ -3,7 +3,7 @@
 //! Records live in chunks of 1024 that never move, so that a header can name one by number and a dump can read
 //! them while their owner counts. A chunk belongs to one heap, whose thread counts without locks; others add their
 //! frees, atomically, to a part beside the chunk. That part, what was put aside for the peak (see [`crate::ledger`]) and
-//! the lifetimes of freed objects exist only where there is something to say.
+//! unusual lifetimes of freed objects exist only where there is something to say.
 
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::arena::{Zeroable, new_zeroed};
 use crate::heap::Heap;
 use crate::ledger::{self, Epoch};
-use crate::lifetimes::{Freed, Lifetime, Lifetimes};
+use crate::lifetimes::{Freed, Lifetime, Lifetimes, Recent};
 use crate::note;
 
 /// Records in a chunk.
@@ -63,9 +63,9 @@ impl Count {
     }
 }
 
-/// What was allocated and freed.
+/// What was allocated and freed. All that its owner counts is in one cache line.
 #[derive(Debug, Default)]
-#[repr(C, align(32))]
+#[repr(C, align(64))]
 pub struct Record {
     /// Objects allocated; in the high 16 bits the mark of the epoch in which it last put aside what it held.
     allocs: Count,
@@ -75,7 +75,11 @@ pub struct Record {
     frees: Count,
     /// Bytes freed by the owner.
     freed_bytes: Count,
+    /// Lifetimes of objects freed by the owner.
+    lifetimes: Recent,
 }
+
+const _: () = assert!(size_of::<Record>() == 64, "a cache line");
 
 const MARK_SHIFT: u32 = 48;
 const ALLOCS: u64 = (1 << MARK_SHIFT) - 1;
@@ -257,7 +261,13 @@ static COMMON_FIRST: AtomicU32 = AtomicU32::new(0);
 
 /// Records that belong to no heap and are counted by all, atomically. It is not in the directory.
 static COMMON: [Record; CHUNK] = [const {
-    Record { allocs: Count::new(), bytes: Count::new(), frees: Count::new(), freed_bytes: Count::new() }
+    Record {
+        allocs: Count::new(),
+        bytes: Count::new(),
+        frees: Count::new(),
+        freed_bytes: Count::new(),
+        lifetimes: Recent::new(),
+    }
 }; CHUNK];
 
 /// Whether there are chunk numbers left. Says so, once, when they have run out.
@@ -337,12 +347,10 @@ impl Chunk {
         }
         record.frees.add_owned(1);
         record.freed_bytes.add_owned(freed.size);
-        if let Some(lifetimes) = self.lifetimes(index) {
-            lifetimes.count_owned(freed);
-        }
+        record.lifetimes.count(freed, move || self.lifetimes(index));
     }
 
-    #[inline(always)]
+    /// All lifetimes of a record's objects; made now if need be.
     fn lifetimes(&self, index: usize) -> Option<&'static Lifetimes> {
         beside(&self.lifetimes).map(|lifetimes| &lifetimes[index])
     }
@@ -423,10 +431,10 @@ impl Chunk {
     /// The lifetimes of each record's freed objects, for a dump, with node and category.
     pub fn all_lifetimes(&self) -> impl Iterator<Item = (u32, u32, Lifetime)> + '_ {
         let used = (self.used.load(Ordering::Acquire) as usize).min(CHUNK);
-        (0..used).filter_map(|index| {
-            let lifetime = existing(&self.lifetimes, index)?.get();
+        (0..used).map(|index| {
+            let lifetime = self.records[index].lifetimes.get(existing(&self.lifetimes, index));
             let context = self.contexts[index].load(Ordering::Relaxed);
-            Some((context >> 4, context & 0xf, lifetime))
+            (context >> 4, context & 0xf, lifetime)
         })
     }
 }
@@ -531,6 +539,17 @@ pub fn free_common(number: u32, size: u64) -> bool {
     COMMON[index].frees.add_shared(1);
     COMMON[index].freed_bytes.add_shared(size);
     true
+}
+
+/// A record in a heap's chunk, by its number.
+///
+/// # Safety
+/// Such a record was issued in this process.
+#[inline(always)]
+pub unsafe fn of_heap(number: u32) -> Counted {
+    // SAFETY: as the caller vouches; chunks stay.
+    let chunk = unsafe { chunk_of(number).unwrap_unchecked() };
+    Counted { record: &chunk.records[number as usize % CHUNK], number }
 }
 
 /// The record of a context for a category, among `latest` and those made before it for the same context.

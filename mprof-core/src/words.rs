@@ -9,7 +9,7 @@ use crate::arena::Zeroable;
 use crate::unwind::read_word;
 
 /// A word of the stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Word {
     /// Its address.
@@ -21,7 +21,7 @@ pub struct Word {
 // SAFETY: integers.
 unsafe impl Zeroable for Word {}
 
-/// What the first word of a list is compared with.
+/// What the first word of a list is compared with: that has its lowest bit set.
 static OTHER: usize = 0;
 
 impl Word {
@@ -35,43 +35,64 @@ impl Word {
         Word { address, value: unsafe { read_word(address) } }
     }
 
-    /// The word that a list begins with: it always differs.
+    /// The word that a list begins with: it always differs. `note`: what the list's keeper wants to know.
     #[inline]
-    pub fn stop() -> Word {
-        Word { address: &raw const OTHER as usize, value: 1 }
+    pub fn stop(note: u32) -> Word {
+        Word::marked_stop(note, 0)
+    }
+
+    /// The same, with a number below 2¹⁶ besides.
+    #[inline]
+    pub fn marked_stop(note: u32, mark: usize) -> Word {
+        Word { address: &raw const OTHER as usize, value: (note as usize) << 32 | mark << 1 | 1 }
+    }
+
+    /// Whether it is a word that stops.
+    #[inline(always)]
+    pub fn stops(self) -> bool {
+        self.address == &raw const OTHER as usize
+    }
+
+    /// The note in a word that stops.
+    #[inline(always)]
+    pub fn note(self) -> u32 {
+        (self.value >> 32) as u32
+    }
+
+    /// The number in a word that stops.
+    pub fn mark(self) -> usize {
+        self.value >> 1 & 0xffff
     }
 }
 
-/// Compares words with the stack, from the one at `last` down. Returns the index of the first that differs: 0, the
-/// word that stops, when all others are as they were.
+/// Compares words with the stack, from the one at `word` down. Returns the first that differs: the word that stops,
+/// when all others are as they were.
 ///
 /// # Safety
-/// `words` points to a list that begins with [`Word::stop`] and has `last` words more. A walk read these, and the
-/// thread is in the state that the walk was in before it read the last one. Then each further word is readable if
-/// those before it are as they were: a walk would read it next.
+/// `word` is in a list that begins with [`Word::stop`]. A walk read the words from it down, and the thread is in the
+/// state that the walk was in before it read the last one. Then each further word is readable if those before it are
+/// as they were: a walk would read it next.
 #[inline(always)]
-pub unsafe fn compare(words: *const Word, last: usize) -> usize {
-    let mut at = last;
-    // SAFETY: the index does not get below 0, where a word differs; the addresses as the caller vouches.
-    let differs = |index: usize| unsafe {
-        let word = &*words.add(index);
-        read_word(word.address) != word.value
-    };
-    // Four a turn, written out: the turn's own cost is half of that of the words.
-    loop {
-        if differs(at) {
-            return at;
+pub unsafe fn compare(mut word: *const Word) -> *const Word {
+    // SAFETY: the list is not left, for the word that it begins with differs; the addresses as the caller vouches.
+    let differs = |word: *const Word| unsafe { read_word((*word).address) != (*word).value };
+    // SAFETY: as above. Four a turn, written out: the turn's own cost is half of that of the words.
+    unsafe {
+        loop {
+            if differs(word) {
+                return word;
+            }
+            if differs(word.sub(1)) {
+                return word.sub(1);
+            }
+            if differs(word.sub(2)) {
+                return word.sub(2);
+            }
+            if differs(word.sub(3)) {
+                return word.sub(3);
+            }
+            word = word.sub(4);
         }
-        if differs(at - 1) {
-            return at - 1;
-        }
-        if differs(at - 2) {
-            return at - 2;
-        }
-        if differs(at - 3) {
-            return at - 3;
-        }
-        at -= 4;
     }
 }
 
@@ -83,23 +104,26 @@ mod tests {
     fn each_changed_word_is_found() {
         let mut stack: alloc::vec::Vec<usize> = (0..3000).map(|word| word * 7).collect();
         let indices: alloc::vec::Vec<usize> = (0..3000).rev().step_by(13).collect();
-        let mut words = alloc::vec![Word::stop()];
+        let mut words = alloc::vec![Word::stop(0)];
         // SAFETY: all addresses lie in the vector.
         words.extend(indices.iter().map(|&index| unsafe { Word::now(&raw const stack[index] as usize) }));
-        let last = words.len() - 1;
+        let last = &raw const words[words.len() - 1];
         // SAFETY: as above.
-        assert_eq!(unsafe { compare(words.as_ptr(), last) }, 0);
+        assert_eq!(unsafe { compare(last) }, words.as_ptr());
         for (position, &index) in indices.iter().enumerate() {
             stack[index] += 1;
             // SAFETY: as above.
-            assert_eq!(unsafe { compare(words.as_ptr(), last) }, position + 1);
+            assert_eq!(unsafe { compare(last) }, &raw const words[position + 1]);
             stack[index] -= 1;
         }
     }
 
     #[test]
     fn an_empty_list_is_as_it_was() {
+        let stop = Word::stop(7);
         // SAFETY: the list has no words.
-        assert_eq!(unsafe { compare(&Word::stop(), 0) }, 0);
+        assert_eq!(unsafe { compare(&raw const stop) }, &raw const stop);
+        assert!(stop.stops());
+        assert_eq!(stop.note(), 7);
     }
 }

@@ -15,6 +15,8 @@ pub struct BinRow<N = u64> {
     pub usage: Usage<N>,
     /// User types of that size by name, those from system headers last.
     pub types: Vec<String>,
+    /// Bytes that the allocator added to these objects, where it was recorded.
+    pub added: N,
 }
 
 /// The bin table.
@@ -26,6 +28,8 @@ pub struct Bins<N = u64> {
     pub larger: BinRow<N>,
     /// Everything.
     pub total: Usage<N>,
+    /// Bytes that the allocator added to all objects; `None` where it was not recorded.
+    pub added: Option<N>,
 }
 
 impl Bins {
@@ -49,6 +53,7 @@ impl<N: Number> Bins<N> {
     /// Sums the bins of the profiles, each as the function beside it sees them.
     fn of<'p>(profiles: impl IntoIterator<Item = (&'p Profile, impl Fn(Usage) -> Usage<N>)>) -> Self {
         let mut sizes: BTreeMap<u64, Usage<N>> = BTreeMap::new();
+        let mut added: BTreeMap<Option<u64>, N> = BTreeMap::new();
         let mut types: BTreeMap<u64, BTreeMap<String, bool>> = BTreeMap::new();
         let mut bins = Bins::default();
         for (profile, seen) in profiles {
@@ -60,6 +65,11 @@ impl<N: Number> Bins<N> {
                     None => bins.larger.usage += usage,
                 }
             }
+            for rounding in &profile.history.rounding {
+                let more = seen(Usage::new(0, rounding.bytes, 0, 0)).bytes;
+                added.entry(rounding.size).or_default().add(more);
+                bins.added.get_or_insert_default().add(more);
+            }
             for found in profile.names.iter().flat_map(|names| &names.types) {
                 let system =
                     types.entry(found.size).or_default().entry(printable(&found.name)).or_insert(true);
@@ -69,9 +79,11 @@ impl<N: Number> Bins<N> {
         sizes.retain(|_, usage| usage.allocs.is_some());
         let row = |(size, usage)| {
             let types = types.remove(&size).map(in_order).unwrap_or_default();
-            BinRow { size: Some(size), usage, types }
+            let added = added.get(&Some(size)).copied().unwrap_or_default();
+            BinRow { size: Some(size), usage, types, added }
         };
         bins.rows = sizes.into_iter().map(row).collect();
+        bins.larger.added = added.get(&None).copied().unwrap_or_default();
         bins
     }
 }

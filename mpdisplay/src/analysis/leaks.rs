@@ -368,7 +368,7 @@ fn label<N>(tree: &Tree<N>, node: &Node, options: PathOptions) -> String {
 }
 
 /// The shown path that the chain of a node ends in.
-pub(super) fn path_to<N>(tree: &Tree<N>, node: u32, options: PathOptions) -> Path {
+pub(crate) fn path_to<N>(tree: &Tree<N>, node: u32, options: PathOptions) -> Path {
     let (shown, beginning) = reach(tree, node, options.depth);
     let callers = ancestors(tree, node).take(shown).map(|node| label(tree, node, options));
     let mut callers: Vec<String> = callers.collect();
@@ -377,7 +377,7 @@ pub(super) fn path_to<N>(tree: &Tree<N>, node: u32, options: PathOptions) -> Pat
 }
 
 /// For each node a key that is the same for two nodes exactly if their shown paths are.
-pub(super) fn path_keys<N>(tree: &Tree<N>, options: PathOptions) -> Vec<(u32, Beginning)> {
+pub(crate) fn path_keys<N>(tree: &Tree<N>, options: PathOptions) -> Vec<(u32, Beginning)> {
     let labels = label_ids(tree, options);
     let levels = levels(tree);
     let deepest = levels.iter().copied().max().unwrap_or(0);

@@ -19,6 +19,19 @@ pub struct Past {
     pub alive: Alive,
 }
 
+impl Past {
+    /// Bytes alive at a snapshot.
+    pub fn bytes_at(&self, snapshot: u32) -> u64 {
+        self.at(snapshot).1
+    }
+
+    /// Objects and bytes alive at a snapshot.
+    pub fn at(&self, snapshot: u32) -> (u64, u64) {
+        let later = self.alive.partition_point(|&(number, ..)| number <= snapshot);
+        later.checked_sub(1).map_or((0, 0), |last| (self.alive[last].1, self.alive[last].2))
+    }
+}
+
 /// Snapshots by number, each with the objects and bytes that are alive from it on.
 pub type Alive = Vec<(u32, u64, u64)>;
 

@@ -12,8 +12,9 @@ pub struct Export {
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true, help = FORMATS)]
     format: FormatName,
 
-    /// What is measured: bytes, allocs (objects), kept (bytes) or kept-objects [default: bytes]. Where a format holds
-    /// all of them it is what rows are ordered by, or what is shown first
+    /// What is measured: bytes, allocs (objects), kept (bytes), kept-objects, peak (bytes) or peak-objects [default:
+    /// bytes]. Where a format holds all of them it is what rows are ordered by, or what is shown first; peak, but for html,
+    /// leaves only what was alive at the heap's peak
     #[arg(long, value_name = "MEASURE", hide_possible_values = true)]
     measure: Option<MeasureName>,
 
@@ -25,7 +26,7 @@ pub struct Export {
 const FORMATS: &str = "\
 Form of what is written: text; html (one page for a browser); flamegraph (SVG); folded (stacks, for flame graph tools); \
 pprof (gzipped profile.proto); callgrind (for KCachegrind and callgrind_annotate); dot (call graph, for graphviz); \
-json (everything); csv (one table of --tables, or all call chains)";
+json (everything); csv (one table of --tables, or all call chains); massif (the heap over time, for ms_print)";
 
 /// A form of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -39,6 +40,7 @@ enum FormatName {
     Dot,
     Json,
     Csv,
+    Massif,
 }
 
 /// A measure.
@@ -48,6 +50,8 @@ enum MeasureName {
     Allocs,
     Kept,
     KeptObjects,
+    Peak,
+    PeakObjects,
 }
 
 impl Export {
@@ -63,6 +67,7 @@ impl Export {
             FormatName::Dot => Format::Dot,
             FormatName::Json => Format::Json,
             FormatName::Csv => Format::Csv,
+            FormatName::Massif => Format::Massif,
         }
     }
 
@@ -73,6 +78,8 @@ impl Export {
             MeasureName::Allocs => Measure::Allocs,
             MeasureName::Kept => Measure::Kept,
             MeasureName::KeptObjects => Measure::KeptObjects,
+            MeasureName::Peak => Measure::Peak,
+            MeasureName::PeakObjects => Measure::PeakObjects,
         })
     }
 }

@@ -22,6 +22,8 @@ use std::io::{self, Write};
 
 pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> io::Result<Vec<String>> {
     let mut measures = Measure::ALL.to_vec();
+    // Where the peak is asked for, nothing else is known.
+    measures.retain(|measure| measure.is_peak() == source.measure.is_peak());
     measures.sort_by_key(|&measure| measure != source.measure);
     header(source, &measures, out)?;
     let costs = AllCosts::new(source.tree());
@@ -60,6 +62,8 @@ fn event(measure: Measure) -> &'static str {
         Measure::Allocs => "Objects",
         Measure::Kept => "KeptBytes",
         Measure::KeptObjects => "KeptObjects",
+        Measure::Peak => "PeakBytes",
+        Measure::PeakObjects => "PeakObjects",
     }
 }
 

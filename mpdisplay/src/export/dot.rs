@@ -2,7 +2,7 @@
 //! it alone; each call with what was allocated over it. Nothing is merged: whole call chains are known, so cycles can
 //! be drawn as they are, each allocation counted once.
 
-use super::{Measure, Source, number};
+use super::{Source, number};
 use crate::analysis::graph::{Graph, GraphKind, Subject};
 use crate::analysis::share::Detail;
 use crate::analysis::tally::Usage;
@@ -94,9 +94,9 @@ impl<'a> Picture<'a> {
 
     /// A number with its share of all.
     fn number(&self, value: u64) -> String {
-        let text = match self.source.measure {
-            Measure::Bytes | Measure::Kept => number::bytes(value),
-            Measure::Allocs | Measure::KeptObjects => number::short(value),
+        let text = match self.source.measure.unit() {
+            "bytes" => number::bytes(value),
+            _ => number::short(value),
         };
         format!("{text} ({:.1}%)", 100.0 * self.share(value))
     }

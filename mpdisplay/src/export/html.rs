@@ -5,15 +5,18 @@
 //! strings of its data, and escaped for that; the script makes text of them and nothing else. What grows with the
 //! profile has a limit, and a line of the page says what was left out.
 
+mod course;
 mod escape;
 mod graph;
 mod histogram;
+mod lifetimes;
 mod overview;
 mod stacks;
 mod tables;
 
 use super::{Source, number};
 use crate::analysis::graph::Graph;
+use crate::analysis::leaks::Path;
 use crate::analysis::tally::Usage;
 use escape::text;
 use std::io::{self, Write};
@@ -62,6 +65,9 @@ impl<'a> Page<'a> {
             "style" => out.write_all(STYLE.as_bytes()),
             "script" => out.write_all(SCRIPT.as_bytes()),
             "overview" => overview::write(self, out),
+            "course" => course::write(self, out),
+            "peak" => course::peak(self, out),
+            "lifetimes" => lifetimes::write(self, out),
             "leaks" => tables::leaks(self, out),
             "histogram" => histogram::write(self, out),
             "bins" => tables::bins(self, out),
@@ -95,6 +101,16 @@ impl<'a> Page<'a> {
             None => text(name).to_string(),
         }
     }
+}
+
+/// A path whose functions lead to their entries; its chain ends in `node`.
+fn linked_path(page: &Page<'_>, path: &Path, node: u32) -> String {
+    let nodes = &page.source.tree().nodes;
+    let outwards = std::iter::successors(Some(node), |&node| nodes[node as usize].parent);
+    let mut functions: Vec<u32> =
+        outwards.take(path.callers.len()).map(|node| nodes[node as usize].function).collect();
+    functions.reverse();
+    tables::path(page, path, &functions)
 }
 
 /// A cell with a number; `label` is what narrow pages say of it.

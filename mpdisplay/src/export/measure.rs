@@ -15,11 +15,25 @@ pub enum Measure {
     Kept,
     /// Objects never freed.
     KeptObjects,
+    /// Bytes alive at the heap's peak.
+    Peak,
+    /// Objects alive at the heap's peak.
+    PeakObjects,
 }
 
 impl Measure {
     /// All measures, in the order in which formats that hold several have them.
-    pub const ALL: [Measure; 4] = [Measure::Bytes, Measure::Allocs, Measure::Kept, Measure::KeptObjects];
+    pub const ALL: [Measure; 6] = [
+        Measure::Bytes,
+        Measure::Allocs,
+        Measure::Kept,
+        Measure::KeptObjects,
+        Measure::Peak,
+        Measure::PeakObjects,
+    ];
+
+    /// So many of them, the first ones, are not of the peak.
+    pub(super) const WITHOUT_PEAK: usize = 4;
 
     /// How much of it there is.
     pub fn of(self, usage: &Usage) -> u64 {
@@ -28,12 +42,9 @@ impl Measure {
             Measure::Allocs => usage.allocs,
             Measure::Kept => usage.kept_bytes(),
             Measure::KeptObjects => usage.kept(),
+            Measure::Peak => usage.peak_bytes,
+            Measure::PeakObjects => usage.peak,
         }
-    }
-
-    /// All measures of a usage, in their order.
-    pub(super) fn values(usage: &Usage) -> [u64; 4] {
-        Measure::ALL.map(|measure| measure.of(usage))
     }
 
     /// Its place among all measures.
@@ -48,6 +59,8 @@ impl Measure {
             Measure::Allocs => "allocs",
             Measure::Kept => "kept",
             Measure::KeptObjects => "kept-objects",
+            Measure::Peak => "peak",
+            Measure::PeakObjects => "peak-objects",
         }
     }
 
@@ -58,14 +71,16 @@ impl Measure {
             Measure::Allocs => "Objects allocated",
             Measure::Kept => "Bytes kept",
             Measure::KeptObjects => "Objects kept",
+            Measure::Peak => "Bytes at the peak",
+            Measure::PeakObjects => "Objects at the peak",
         }
     }
 
     /// What its numbers count.
     pub fn unit(self) -> &'static str {
         match self {
-            Measure::Bytes | Measure::Kept => "bytes",
-            Measure::Allocs | Measure::KeptObjects => "objects",
+            Measure::Bytes | Measure::Kept | Measure::Peak => "bytes",
+            Measure::Allocs | Measure::KeptObjects | Measure::PeakObjects => "objects",
         }
     }
 
@@ -74,11 +89,16 @@ impl Measure {
         matches!(self, Measure::Kept | Measure::KeptObjects)
     }
 
+    /// Whether it is of what was alive at the peak.
+    pub fn is_peak(self) -> bool {
+        matches!(self, Measure::Peak | Measure::PeakObjects)
+    }
+
     /// The order of rows that shows it.
     pub fn order(self) -> Order {
         match self {
-            Measure::Bytes => Order::Bytes,
-            Measure::Allocs => Order::Allocs,
+            Measure::Bytes | Measure::Peak => Order::Bytes,
+            Measure::Allocs | Measure::PeakObjects => Order::Allocs,
             Measure::Kept => Order::Kept,
             Measure::KeptObjects => Order::KeptObjects,
         }
@@ -91,8 +111,8 @@ mod tests {
 
     #[test]
     fn measures_of_a_usage() {
-        let usage = Usage::new(10, 1000, 4, 300);
-        assert_eq!(Measure::values(&usage), [1000, 10, 700, 6]);
-        assert_eq!(Measure::ALL.map(Measure::index), [0, 1, 2, 3]);
+        let usage = Usage { peak: 7, peak_bytes: 900, ..Usage::new(10, 1000, 4, 300) };
+        assert_eq!(Measure::ALL.map(|measure| measure.of(&usage)), [1000, 10, 700, 6, 900, 7]);
+        assert_eq!(Measure::ALL.map(Measure::index), [0, 1, 2, 3, 4, 5]);
     }
 }

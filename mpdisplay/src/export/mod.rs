@@ -13,6 +13,7 @@ mod flamegraph;
 mod folded;
 mod html;
 mod json;
+mod massif;
 mod measure;
 mod number;
 mod pprof;
@@ -51,6 +52,8 @@ pub enum Format {
     Json,
     /// One table, or all call chains, as RFC 4180 says.
     Csv,
+    /// The heap over time, as massif writes it for ms_print.
+    Massif,
 }
 
 impl Format {
@@ -139,6 +142,7 @@ pub fn write(format: Format, source: &Source<'_>, out: &mut dyn Write) -> io::Re
         Format::Dot => dot::write(source, out),
         Format::Json => json::write(source, out),
         Format::Csv => csv::write(source, out),
+        Format::Massif => massif::write(source, out),
     }
 }
 

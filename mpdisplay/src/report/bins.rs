@@ -1,7 +1,7 @@
 //! Draws the bin table (paper, figure 3).
 
 use super::layout::{column, heading, line};
-use super::number::{Shown, bracket, counted};
+use super::number::{Shown, bracket, counted, one_decimal};
 use super::options::{Options, Order};
 use super::rows::{Rows, rank};
 use crate::analysis::bins::{BinRow, Bins};
@@ -27,6 +27,14 @@ pub(super) fn write<N: Shown>(bins: &Bins<N>, options: &Options, out: &mut impl 
     line(out, &table.row("> 1024", &bins.larger))?;
     line(out, "")?;
     line(out, &table.total())?;
+    if let Some(added) = bins.added {
+        let share = one_decimal(added, bins.total.bytes);
+        let note = format!(
+            "  added: usable - requested bytes, {} in all, {share} % of those requested",
+            added.text()
+        );
+        writeln!(out, "\n{note}")?;
+    }
     rows.note(out, options, "size", |rest| {
         let (objects, bytes) = (counted(rest.allocs, "object"), counted(rest.bytes, "byte"));
         format!("{objects}, {bytes}, {} kept", rest.kept_bytes().text())
@@ -53,6 +61,8 @@ struct Table<'a, N> {
     bytes: usize,
     frees: usize,
     kept: usize,
+    /// Columns of what the allocator added; 0 where it was not recorded.
+    added: usize,
 }
 
 /// Columns of the sizes.
@@ -73,14 +83,19 @@ impl<'a, N: Shown> Table<'a, N> {
             bytes: width(|usage| usage.bytes),
             frees: width(|usage| usage.frees),
             kept: width(Usage::kept_bytes),
+            added: match bins.added {
+                Some(added) => column(10, [added]),
+                None => 0,
+            },
         }
     }
 
     fn titles(&self) -> String {
-        let Table { allocs, bytes, frees, kept, .. } = *self;
+        let Table { allocs, bytes, frees, kept, added, .. } = *self;
         let share = SHARE + N::SIGN;
+        let title = if added > 0 { "added" } else { "" };
         format!(
-            "{:>SIZE$}{:>allocs$}{:>bytes$} {:<share$}{:>frees$}{:>kept$} {:<share$}   types",
+            "{:>SIZE$}{:>allocs$}{:>bytes$} {:<share$}{:>frees$}{:>kept$} {:<share$}{title:>added$}   types",
             "size:", "allocs", "bytes", "(%)", "frees", "kept", "(%)"
         )
     }
@@ -97,9 +112,11 @@ impl<'a, N: Shown> Table<'a, N> {
             usage.bytes.text()
         );
         text += &format!(
-            "{:>frees$}{:>kept$} {kept_share:<share_columns$}   ",
+            "{:>frees$}{:>kept$} {kept_share:<share_columns$}{:>added$}   ",
             usage.frees.text(),
-            usage.kept_bytes().text()
+            usage.kept_bytes().text(),
+            if self.added > 0 { row.added.text() } else { String::new() },
+            added = self.added
         );
         let room = self.options.page.width.saturating_sub(text.len());
         let room = if self.options.detail == Detail::Verbose { usize::MAX } else { room };

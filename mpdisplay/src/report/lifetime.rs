@@ -69,7 +69,7 @@ fn lower(class: usize) -> String {
 }
 
 /// The least age of a class of KiB.
-fn lower_bytes(class: usize) -> String {
+pub(crate) fn lower_bytes(class: usize) -> String {
     match class {
         0 => "under 1 KiB".into(),
         class => format!("from {}", bytes(1024 << (class - 1))),
@@ -99,7 +99,7 @@ fn ages(
     Ok(())
 }
 
-fn mean_kib(lifetimes: &Lifetimes) -> String {
+pub(crate) fn mean_kib(lifetimes: &Lifetimes) -> String {
     // Ages are cut to KiB: on average half of one is missing, but a mean of less than one says only that.
     match lifetimes.kib.checked_div(lifetimes.objects()) {
         None => "-".into(),

@@ -9,7 +9,8 @@ use mpdisplay::report::options::{Options, Tables};
 use mpdisplay::report::view::View;
 use mpdisplay::report::{write_comparison, write_report};
 use mprof_format::model::{
-    Ages, Category, Growth, LIFETIME_CLASSES, Lifetime, Live, Peak, PeakTotals, Point, Profile,
+    Ages, Category, Change, Growth, LIFETIME_CLASSES, Lifetime, Live, Peak, PeakTotals, Point, Profile,
+    Rounding, Snapshot, SnapshotTotals,
 };
 use std::slice::from_ref;
 
@@ -186,8 +187,33 @@ fn growth_by_path() {
 }
 
 #[test]
+fn what_the_allocator_adds_is_a_column_of_the_bins() {
+    let mut profile = server();
+    profile.history.rounding =
+        vec![Rounding { size: Some(300), bytes: 12_000 }, Rounding { size: None, bytes: 800 }];
+    let tables = Tables { bins: true, ..NO_TABLES };
+    check("added", &[profile], Options { tables, ..Options::default() });
+}
+
+#[test]
 fn what_was_not_recorded_is_said() {
     let tables = Tables { peak: true, timeline: true, lifetime: true, growth: true, ..NO_TABLES };
     let profile = ProfileBuilder::new("old").allocate("main", 10, 1, 0).build();
     check("nothing", &[profile], Options { tables, ..Options::default() });
+}
+
+/// A profile with two snapshots.
+pub(crate) fn with_snapshots() -> Profile {
+    let mut profile = server();
+    let change = |context, category, objects, bytes| Change { context, category, objects, bytes };
+    let snapshot = |tick, changes: Vec<Change>| {
+        let Point { ns, live_bytes, live_objects, bytes, objects, .. } = point(tick);
+        let totals = SnapshotTotals { ns, live_bytes, live_objects, bytes, objects };
+        Snapshot { totals, changes }
+    };
+    profile.history.snapshots = vec![
+        snapshot(100, vec![change(5, Category::Large, 500, 150_000)]),
+        snapshot(350, vec![change(4, Category::Small, 2, 48), change(5, Category::Large, 300, 90_000)]),
+    ];
+    profile
 }

@@ -126,17 +126,21 @@ fn function(page: &Page<'_>, function: u32) -> String {
     format!("{}{index}", page.link(function, &name))
 }
 
-/// The members of a cycle with what each allocated itself.
+/// The members of a cycle with what each allocated itself. Of most there are many that allocated nothing: they are summed
+/// up, as what is over the limit is.
 fn members(page: &Page<'_>, cycle: u32, own: &Tally, out: &mut dyn Write) -> io::Result<()> {
     let members = &page.graph.cycles[cycle as usize].members;
-    for (member, tally) in members.iter().take(LINES) {
+    let allocating = members.iter().filter(|(_, tally)| tally.usage.bytes > 0).count();
+    let (shown, others) =
+        members.split_at(if members.len() > LINES { allocating.min(LINES) } else { members.len() });
+    for (member, tally) in shown {
         let name = format!("{} <i>member</i>", function(page, *member));
         row(tally, own.usage.bytes, &grouped(tally.usage.allocs), &name, out)?;
     }
-    if members.len() > LINES {
+    if !others.is_empty() {
         let mut rest = Tally::default();
-        members.iter().skip(LINES).for_each(|(_, tally)| rest += *tally);
-        let name = format!("{} more members", members.len() - LINES);
+        others.iter().for_each(|(_, tally)| rest += *tally);
+        let name = format!("{} more members", others.len());
         row(&rest, own.usage.bytes, &grouped(rest.usage.allocs), &name, out)?;
     }
     Ok(())

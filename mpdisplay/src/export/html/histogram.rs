@@ -98,10 +98,10 @@ mod tests {
 
     #[test]
     fn sizes_share_bars() {
-        let row = |size, allocs| BinRow { size, usage: Usage::new(allocs, 0, 0, 0), types: Vec::new() };
+        let row = |size, allocs| BinRow { size, usage: Usage::new(allocs, 0, 0, 0), ..BinRow::default() };
         let rows = [(0, 1), (16, 2), (17, 4), (32, 8), (1009, 16), (1024, 32)];
         let rows = rows.into_iter().map(|(size, allocs)| row(Some(size), allocs)).collect();
-        let bins = Bins { rows, larger: row(None, 64), total: Usage::default() };
+        let bins = Bins { rows, larger: row(None, 64), ..Bins::default() };
         let bars: Vec<u64> = bars(&bins).iter().map(|bar| bar.allocs).collect();
         assert_eq!((bars.len(), bars[0], bars[1], bars[63], bars[64]), (65, 3, 12, 48, 64));
         assert_eq!([sizes(0), sizes(1)], ["0 to 16 bytes", "17 to 32 bytes"]);

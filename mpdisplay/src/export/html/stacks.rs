@@ -18,17 +18,18 @@ const COLOURS: usize = 8;
 
 pub(super) fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     let stacks = Stacks::new(page.source.tree(), page.source.options.paths);
-    let drawn = widest(&stacks, &page.total);
+    let measures = measures(page);
+    let drawn = widest(&stacks, measures, &page.total);
     let modules = modules(page);
     writeln!(out, "{{\"measure\":{},\"measures\":[", page.source.measure.index())?;
-    for (place, measure) in Measure::ALL.iter().enumerate() {
+    for (place, measure) in measures.iter().enumerate() {
         let comma = if place > 0 { "," } else { "" };
         writeln!(out, "{comma}{{\"title\":{},\"unit\":{}}}", json(measure.title()), json(measure.unit()))?;
     }
     write!(out, "],\n\"modules\":[")?;
     list(modules.iter().take(COLOURS).map(|name| json(name)), out)?;
     write!(out, "],\n\"all\":[")?;
-    list(Measure::values(&page.total), out)?;
+    list(measures.iter().map(|measure| measure.of(&page.total)), out)?;
     write!(out, "],\n\"labels\":[")?;
     let (numbers, labels) = labels(page, &stacks, &drawn, &modules);
     list(labels, out)?;
@@ -37,9 +38,9 @@ pub(super) fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "],\n\"label\":[")?;
     list(drawn.iter().map(|stack| numbers[&stack.label]), out)?;
     write!(out, "],\n\"total\":")?;
-    columns(&drawn, |stack| &stack.total, out)?;
+    columns(&drawn, measures, |stack| &stack.total, out)?;
     write!(out, ",\n\"own\":")?;
-    columns(&drawn, |stack| &stack.own, out)?;
+    columns(&drawn, measures, |stack| &stack.own, out)?;
     writeln!(out, "}}")
 }
 
@@ -51,9 +52,20 @@ fn list<T: std::fmt::Display>(items: impl IntoIterator<Item = T>, out: &mut dyn 
     Ok(())
 }
 
+/// The measures that there is something of to see: those of the peak only where it was recorded.
+fn measures(page: &Page<'_>) -> &'static [Measure] {
+    let peak = page.total.peak > 0;
+    if peak { &Measure::ALL } else { &Measure::ALL[..Measure::WITHOUT_PEAK] }
+}
+
 /// A list of numbers for each measure.
-fn columns(drawn: &[Stack], usage: impl Fn(&Stack) -> &Usage, out: &mut dyn Write) -> io::Result<()> {
-    for (place, measure) in Measure::ALL.iter().enumerate() {
+fn columns(
+    drawn: &[Stack],
+    measures: &[Measure],
+    usage: impl Fn(&Stack) -> &Usage,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for (place, measure) in measures.iter().enumerate() {
         write!(out, "{}[", if place > 0 { ",\n" } else { "[" })?;
         list(drawn.iter().map(|stack| measure.of(usage(stack))), out)?;
         write!(out, "]")?;
@@ -62,11 +74,10 @@ fn columns(drawn: &[Stack], usage: impl Fn(&Stack) -> &Usage, out: &mut dyn Writ
 }
 
 /// The functions that are widest in one of the measures, as many as there is room for.
-fn widest(stacks: &Stacks, total: &Usage) -> Vec<Stack> {
-    let whole = Measure::values(total);
+fn widest(stacks: &Stacks, measures: &[Measure], total: &Usage) -> Vec<Stack> {
     let share = |usage: &Usage| {
         // In parts of 2^32 of the whole, so that measures can be compared.
-        let parts = Measure::values(usage).into_iter().zip(whole);
+        let parts = measures.iter().map(|measure| (measure.of(usage), measure.of(total)));
         let part =
             |(part, whole): (u64, u64)| (u128::from(part) << 32).checked_div(whole.into()).unwrap_or(0);
         parts.map(part).max().unwrap_or(0)

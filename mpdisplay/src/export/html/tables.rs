@@ -3,6 +3,7 @@
 use super::{Page, bar, cell, left_out, percent, sum, text};
 use crate::analysis::bins::BinRow;
 use crate::analysis::direct::DirectRow;
+use crate::analysis::leaks::Path;
 use crate::analysis::tally::{CATEGORIES, Usage};
 use crate::export::number::grouped;
 use crate::export::rows::{self, LeakRow};
@@ -10,7 +11,7 @@ use crate::suppress::Label;
 use std::io::{self, Write};
 
 /// Titles of a table, of its numbers first; what is marked with `-` narrow pages leave out.
-fn head(numbers: &[&str], name: &str, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn head(numbers: &[&str], name: &str, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "<div class=\"sheet\"><table><thead><tr>")?;
     for title in numbers {
         match title.strip_prefix('-') {
@@ -21,7 +22,7 @@ fn head(numbers: &[&str], name: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<th scope=\"col\">{name}</th></tr></thead><tbody>")
 }
 
-fn foot(out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn foot(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</tbody></table></div>")
 }
 
@@ -48,7 +49,7 @@ pub(super) fn leaks(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
             cell(usage.kept(), "objects ", ""),
             cell(usage.allocs, "", " opt"),
             cell(usage.bytes, "", " opt"),
-            path(page, row)
+            path(page, &row.path, &row.functions)
         )?;
     }
     foot(out)?;
@@ -77,15 +78,15 @@ fn suppressed(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// A path whose functions lead to their entries.
-fn path(page: &Page<'_>, row: &LeakRow) -> String {
-    let mut path = text(row.path.beginning.text()).to_string();
-    let last = row.path.callers.len().saturating_sub(1);
-    for (place, (caller, &function)) in row.path.callers.iter().zip(&row.functions).enumerate() {
-        path += " <i>&gt;</i> ";
+pub(super) fn path(page: &Page<'_>, path: &Path, functions: &[u32]) -> String {
+    let mut shown = text(path.beginning.text()).to_string();
+    let last = path.callers.len().saturating_sub(1);
+    for (place, (caller, &function)) in path.callers.iter().zip(functions).enumerate() {
+        shown += " <i>&gt;</i> ";
         let link = page.link(function, caller);
-        path += &if place == last { format!("<b>{link}</b>") } else { link };
+        shown += &if place == last { format!("<b>{link}</b>") } else { link };
     }
-    path
+    shown
 }
 
 pub(super) fn bins(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {

@@ -2,6 +2,7 @@
 
 use super::{HOSTILE, Recorded, deep, hostile, widgets};
 use crate::builder::ProfileBuilder;
+use crate::when::with_snapshots;
 
 #[test]
 fn the_page_needs_nothing_but_itself() {
@@ -70,16 +71,16 @@ fn the_data_are_whole() {
 #[test]
 fn large_profiles_have_pages_of_limited_size() {
     let mut builder = ProfileBuilder::new("large");
-    for number in 0..30_000 {
+    for number in 0..8_000 {
         builder.add(&format!("main > caller_{} > allocate_{number}", number / 10), number + 1, 1, 0);
     }
     let recorded = Recorded::new(&builder.build());
     let page = recorded.text(&["--format", "html"]);
-    assert!(page.len() < 4_000_000, "{} bytes", page.len());
-    assert!(page.contains("<p class=\"note\">Left out: 29000 paths, "), "leaks");
-    assert!(page.contains("<p class=\"note\">Left out: 32001 functions, which allocated "), "the call graph");
+    assert!(page.len() < 3_500_000, "{} bytes", page.len());
+    assert!(page.contains("<p class=\"note\">Left out: 7000 paths, "), "leaks");
+    assert!(page.contains("<p class=\"note\">Left out: 7801 functions, which allocated "), "the call graph");
     let less = recorded.text(&["--format", "html", "--limit", "10"]);
-    assert!(less.contains("<p class=\"note\">Left out: 29990 functions, "), "direct allocation");
+    assert!(less.contains("<p class=\"note\">Left out: 7990 functions, "), "direct allocation");
     assert!(Recorded::new(&deep()).text(&["--format", "html"]).len() < 1_000_000);
 }
 
@@ -88,4 +89,23 @@ fn chosen_chains_have_no_sizes() {
     let page = Recorded::new(&widgets()).text(&["--format", "html", "--focus", "make_red_widget"]);
     assert!(page.contains("Sizes are recorded for whole processes only"));
     assert!(!page.contains("class=\"bars\""));
+}
+
+/// Curve, peak, snapshots and lifetimes are there without a script; the marks of the curve are links to the tables.
+#[test]
+fn the_course_of_time_is_part_of_the_page() {
+    let page = Recorded::new(&with_snapshots()).text(&["--format", "html"]);
+    assert!(page.contains("<path class=\"area\" d=\"M0 240L0 "), "{page}");
+    let peak = "<a class=\"mark peak\" href=\"#peak\" style=\"left:62.5%;bottom:100.0%\" title=\"Peak: 1002 objects, \
+                306024 bytes, after 1.25 s and 4100 allocations\">peak</a>";
+    assert!(page.contains(peak), "{page}");
+    assert!(
+        page.contains("<a class=\"mark\" href=\"#snapshot1\" style=\"left:87.5%;bottom:78.4%\""),
+        "{page}"
+    );
+    assert!(page.contains("<div class=\"moment\" id=\"snapshot1\"><h3>Snapshot 2, after 1.75 s"), "{page}");
+    assert!(page.contains("style=\"--p:98.0\">300,000</td>"), "{page}");
+    assert!(page.contains("<p>4,950 objects died young: without them 81.1 % of all allocations"), "{page}");
+    let plain = Recorded::new(&widgets()).text(&["--format", "html"]);
+    assert_eq!(plain.matches("<p>Not recorded.</p>").count(), 2, "no curve, no peak");
 }

@@ -8,6 +8,7 @@ mod dot;
 mod folded;
 mod html;
 mod json;
+mod massif;
 mod options;
 mod pprof;
 
@@ -132,14 +133,14 @@ fn hostile() -> Profile {
     profile
 }
 
-/// A chain of 20,000 functions that call one another in turn, of which the last hundred allocate.
+/// A chain of 20,000 functions that call one another in turn, of which the last ten allocate.
 fn deep() -> Profile {
     const DEPTH: usize = 20_000;
     let mut builder = ProfileBuilder::new("deep");
     let mut chain = vec!["main".to_owned()];
     for level in 0..DEPTH {
         chain.push(format!("f{}", level % 7));
-        if level >= DEPTH - 100 {
+        if level >= DEPTH - 10 {
             builder.add(&chain.join(" > "), 100, 1, 0);
         }
     }

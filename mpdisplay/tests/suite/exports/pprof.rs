@@ -83,5 +83,5 @@ fn hostile_names_and_deep_chains_are_read() {
     let Some(text) = read(&Recorded::new(&hostile()), &[], &["-top", "-unit=B"]) else { return };
     assert_eq!(numbers(&text, "semi;colon 12").0, "4B");
     let Some(text) = read(&Recorded::new(&deep()), &[], &["-top", "-unit=B"]) else { return };
-    assert_eq!(numbers(&text, "main").1, "10000B");
+    assert_eq!(numbers(&text, "main").1, "1000B");
 }
