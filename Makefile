@@ -20,7 +20,7 @@ FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 PROGRAMS := mprof mpfilt mpdisplay
 GENERATED := $(TARGET)/generated
 DOCUMENTS := $(wildcard README.md CHANGELOG.md LICENSE-* docs/*.md)
-HEADERS := $(wildcard mprof-preload/include/*.h)
+HEADERS := $(wildcard include/*.h)
 
 .PHONY: help build generated demo test random bench install uninstall deb clean
 

@@ -84,15 +84,25 @@ impl fmt::Display for Printable<'_> {
     }
 }
 
-/// Says one line, `mprof: ` before it, on stderr.
-pub fn say(message: fmt::Arguments<'_>) {
+/// Whether descriptor 2 is still what it was at the start.
+pub fn is_stderr_there() -> bool {
     let now = sys::file_identity(STDERR).unwrap_or((0, 0));
     let then = (DEVICE.load(Ordering::Relaxed), INODE.load(Ordering::Relaxed));
-    if now == (0, 0) || now != then {
+    now != (0, 0) && now == then
+}
+
+/// Says one line, `mprof: ` before it, on stderr.
+pub fn say(message: fmt::Arguments<'_>) {
+    print(format_args!("mprof: {message}"));
+}
+
+/// Prints one line on stderr.
+pub fn print(message: fmt::Arguments<'_>) {
+    if !is_stderr_there() {
         return;
     }
     let mut line = Text::<1024>::new();
-    let _ = write!(line, "mprof: {message}");
+    let _ = line.write_fmt(message);
     let length = line.length.min(line.bytes.len() - 1);
     line.bytes[length] = b'\n';
     let mut rest = &line.bytes[..=length];

@@ -19,6 +19,8 @@ pub struct Errno(pub i32);
 pub const ESRCH: Errno = Errno(3);
 /// No such file or directory.
 pub const ENOENT: Errno = Errno(2);
+/// Part of a path is no folder.
+pub const ENOTDIR: Errno = Errno(20);
 /// Too many open files.
 pub const EMFILE: Errno = Errno(24);
 /// Interrupted system call.
@@ -42,9 +44,6 @@ const NR_MADVISE: usize = 28;
 const NR_NANOSLEEP: usize = 35;
 const NR_GETPID: usize = 39;
 const NR_READ: usize = 0;
-const NR_CLONE: usize = 56;
-const NR_EXIT: usize = 60;
-const NR_WAIT4: usize = 61;
 const NR_RENAME: usize = 82;
 const NR_UNLINK: usize = 87;
 const NR_READLINK: usize = 89;
@@ -539,60 +538,3 @@ pub const SIGTTOU: SignalSet = signal(22);
 pub const SIGXFSZ: SignalSet = signal(25);
 /// All but those that tell of an error in the code that runs: they cannot wait.
 pub const ASYNCHRONOUS: SignalSet = !(signal(4) | signal(5) | signal(7) | signal(8) | signal(11));
-
-/// Runs `work` in a child that shares this process's memory but has a descriptor table of its own, and waits for
-/// it (clone(2): `CLONE_VM | CLONE_VFORK`, no exit signal). The calling thread is suspended meanwhile. For the
-/// one thing that a full descriptor table forbids: opening a file without closing one of the program's.
-///
-/// Returns false where no child could be made.
-pub fn with_own_descriptors(work: &mut dyn FnMut()) -> bool {
-    const VM_VFORK: usize = 0x100 | 0x4000;
-    extern "C" fn run(work: *mut &mut dyn FnMut()) {
-        // SAFETY: `work` points at the caller's closure reference, whose thread sleeps until this child is gone.
-        unsafe { (*work)() };
-    }
-    let calls = [(NR_CLONE, [VM_VFORK, 0, 0, 0, 0, 0]), (NR_EXIT, [0; 6]), (NR_WAIT4, [0; 6])];
-    if seccomp::is_in_force() && !calls.iter().all(|&(number, arguments)| seccomp::permits(number, arguments))
-    {
-        return false;
-    }
-    let mut work = work;
-    let child: isize;
-    // SAFETY: the child runs on the parent's stack below the parent's frame while the parent sleeps in vfork
-    // manner: it calls `run` with an aligned stack and then exits; it never returns into this frame. Calls in
-    // the child clobber only what is declared, and the parent resumes with the registers the kernel kept.
-    unsafe {
-        asm!(
-            "syscall",
-            "test rax, rax",
-            "jnz 2f",
-            "mov rdi, {argument}",
-            "mov rbp, rsp",
-            "and rsp, -16",
-            "call {run}",
-            "xor edi, edi",
-            "mov eax, {exit}",
-            "syscall",
-            "ud2",
-            "2:",
-            argument = in(reg) &raw mut work,
-            run = in(reg) run as extern "C" fn(*mut &mut dyn FnMut()),
-            exit = const NR_EXIT,
-            inlateout("rax") NR_CLONE as isize => child,
-            inlateout("rdi") VM_VFORK => _,
-            inlateout("rsi") 0usize => _,
-            inlateout("rdx") 0usize => _,
-            inlateout("r10") 0usize => _,
-            inlateout("r8") 0usize => _,
-            out("rcx") _,
-            out("r11") _,
-        );
-    }
-    if child <= 0 {
-        return false;
-    }
-    const WAIT_ALL_CLONE: usize = 0x4000_0000 | 0x8000_0000;
-    // SAFETY: no status is asked for.
-    while unsafe { syscall(NR_WAIT4, [child as usize, 0, WAIT_ALL_CLONE, 0, 0, 0]) } == Err(EINTR) {}
-    true
-}

@@ -1,79 +1,78 @@
-//! `MPROF_LEAK_CHECK=1`: at the end of the process, which kept objects can it still reach?
+//! What leaks bring about when the process ends: a report, and another exit status.
 
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicU32, Ordering};
 
-use mprof_core::reach::allocator::Allocator;
-use mprof_core::reach::ranges::Range;
-use mprof_core::reach::{self, Facts, Failure};
-use mprof_core::{modules, note};
-use mprof_format::kinds::Reason;
+use mprof_core::child::End;
+use mprof_core::note::{self, Printable};
+use mprof_core::{kept, process, recording, sys};
 
-use crate::registers::Program;
-use crate::{bootstrap, identity, originals};
+use crate::{addresses, options, profile, startup, viewer};
 
-static WANTED: AtomicBool = AtomicBool::new(false);
+/// Id of the process that was checked last: each is checked once.
+static CHECKED: AtomicU32 = AtomicU32::new(0);
 
-/// Asks for the check.
-pub fn ask() {
-    WANTED.store(true, Ordering::Relaxed);
+/// What mpdisplay found.
+enum Finding {
+    /// Nothing is kept but what is suppressed.
+    Clean,
+    /// More is kept than that.
+    Leaks,
+    /// It could not be found out.
+    Unknown,
 }
 
-/// Does it, if it was asked for and the process ends. All heaps are at rest, all signals blocked.
-pub fn run(reason: Reason, program: Program) {
-    reach::forget();
-    let ends = matches!(
-        reason,
-        Reason::Exit | Reason::ImmediateExit | Reason::QuickExit | Reason::Abort | Reason::Signal
-    );
-    if !ends || !WANTED.load(Ordering::Relaxed) {
-        return;
+/// At the end of the process, after its profile is written (or not): reports leaks if that was asked for, and gives
+/// the exit status to end with in place of `status`.
+pub fn at_end(status: c_int, has_profile: bool) -> Option<c_int> {
+    let report = options::report();
+    // The kernel keeps eight bits of it.
+    let exit = options::leak_exit().filter(|_| status & 0xff == 0);
+    if !report && exit.is_none() || !is_checked_here() {
+        return None;
     }
-    let Program { sp, registers } = program;
-    let roots = [registers, bootstrap::range(), identity::environment_range()];
-    match reach::classify(Facts {
-        sp,
-        allocator: allocator(),
-        monitor: library_of(run as *const () as usize),
-        roots: &roots,
-    }) {
-        Ok(summary) if summary.unseen_threads > 0 => note::say(format_args!(
-            "leak check: {} could not be stopped (ptrace is not permitted?), so their registers were not seen, and all \
-             of their stacks counts as in use",
-            Threads(summary.unseen_threads)
-        )),
-        Ok(_) => {}
-        Err(failure) => note::say(format_args!(
-            "leak check: {}; kept objects are not classified",
-            match failure {
-                Failure::NoMaps => "/proc/self/maps cannot be read",
-                Failure::NoReading => "neither a helper process nor process_vm_readv is permitted",
-                Failure::NoMemory => "there is not enough memory",
-                Failure::Killed => "the helper process was killed",
-            }
-        )),
-    }
-}
-
-struct Threads(u32);
-
-impl core::fmt::Display for Threads {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        if self.0 == 1 { f.write_str("a thread") } else { write!(f, "{} threads", self.0) }
-    }
-}
-
-/// The allocator behind us: glibc's, unless another library's malloc comes before it.
-fn allocator() -> Allocator {
-    match (originals::malloc(), originals::__libc_malloc()) {
-        (Some(real), Some(glibc)) if core::ptr::fn_addr_eq(real, glibc) => {
-            Allocator::Glibc(library_of(real as usize))
+    if kept::total().objects == 0 {
+        if report {
+            note::say(format_args!("no objects were kept"));
         }
-        _ => Allocator::Other,
+        return None;
+    }
+    match find_out(report, has_profile) {
+        Finding::Clean => None,
+        // What was not checked has not passed.
+        Finding::Leaks | Finding::Unknown => exit,
     }
 }
 
-/// Where the library with this code lies.
-fn library_of(address: usize) -> Range {
-    let library = modules::find(address);
-    library.map_or(Range { start: 0, end: 0 }, |library| Range { start: library.start, end: library.end })
+/// Whether this process has counts of its own, and is checked for the first time.
+fn is_checked_here() -> bool {
+    let id = process::id();
+    !options::is_secure() && profile::is_ours_to_write() && CHECKED.swap(id, Ordering::Relaxed) != id
+}
+
+fn find_out(report: bool, has_profile: bool) -> Finding {
+    // One that was told to stop has left its profile then.
+    if has_profile || recording::is_stopped() {
+        match viewer::show_leaks(report) {
+            Ok(End::Status(0)) => return Finding::Clean,
+            Ok(End::Status(1)) => return Finding::Leaks,
+            // It has said why.
+            Ok(End::Status(_)) => return Finding::Unknown,
+            Ok(End::Signal(signal)) => {
+                note::say(format_args!("leaks cannot be checked: signal {signal} ended mpdisplay"));
+            }
+            Err(sys::ENOENT | sys::ENOTDIR) => note::say(format_args!(
+                "leaks are neither named nor suppressed: mpdisplay is not beside {}, in ../bin or on PATH",
+                Printable(startup::library())
+            )),
+            Err(error) => note::say(format_args!(
+                "leaks are neither named nor suppressed: mpdisplay cannot be run: {}",
+                profile::reason_text(error)
+            )),
+        }
+    }
+    if report {
+        addresses::print();
+    }
+    Finding::Unknown
 }

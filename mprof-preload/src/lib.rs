@@ -11,14 +11,16 @@
 //! | [`originals`], [`bootstrap`] | the functions behind us; memory until they are found |
 //! | [`startup`] | the order of things at the start |
 //! | [`options`], [`identity`] | what was asked for; who we are |
+//! | [`leak_check`], [`viewer`], [`addresses`] | what leaks bring about at the end; mpdisplay as a child; the table without it |
 //! | [`profile`] | writing the file |
-//! | [`leak_check`], [`registers`] | which kept objects can still be reached |
+//! | [`reachability`], [`registers`] | which kept objects can still be reached |
 //! | [`reference`] | the `backtrace` crate as a second opinion on call chains |
 //!
 //! What Rust code allocates in here comes from the engine's arena and never reaches the program's allocator.
 // `pub` says what the other modules use; nothing but the C symbols leaves the library.
 #![allow(unreachable_pub)]
 
+mod addresses;
 mod alternate_stack;
 mod api;
 mod bootstrap;
@@ -31,12 +33,14 @@ mod options;
 mod originals;
 mod own_stack;
 mod profile;
+mod reachability;
 mod redirect;
 mod reference;
 mod registers;
 mod shim;
 mod signals;
 mod startup;
+mod viewer;
 
 #[global_allocator]
 static ARENA: mprof_core::arena::Arena = mprof_core::arena::Arena;

@@ -4,12 +4,12 @@
 //! the C library has set `environ`.
 
 use core::ffi::{CStr, c_char};
-use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use mprof_core::process::{self, OPTIONS};
 use mprof_core::{note, recording};
 
-use crate::{api, identity, leak_check, signals};
+use crate::{api, identity, reachability, signals};
 
 unsafe extern "C" {
     /// Where the initial stack begins: the argument count, then the arguments (`<ld.so>`, GLIBC_2.2.5).
@@ -77,6 +77,21 @@ static DATA: AtomicPtr<&'static [u8]> = AtomicPtr::new(core::ptr::null_mut());
 /// `MPROF_FOLLOW=0`: only the first process writes a profile.
 static FIRST_ONLY: AtomicBool = AtomicBool::new(false);
 
+/// `MPROF_LEAK_EXIT`: the status of a process that leaks; 0: none.
+static LEAK_EXIT: AtomicU32 = AtomicU32::new(0);
+/// `MPROF_REPORT=1`: the leaks are told at the end.
+static REPORT: AtomicBool = AtomicBool::new(false);
+
+/// The status that a process ends with in place of 0 if it leaks, where that was asked for.
+pub fn leak_exit() -> Option<i32> {
+    Some(LEAK_EXIT.load(Ordering::Relaxed) as i32).filter(|&status| status != 0)
+}
+
+/// Whether the leaks are told at the end.
+pub fn report() -> bool {
+    REPORT.load(Ordering::Relaxed)
+}
+
 /// The name of the data file as it was given; `None` for the default.
 pub fn data() -> Option<&'static [u8]> {
     // SAFETY: only `read` stores here, a reference that is never freed.
@@ -105,7 +120,7 @@ pub fn read() {
     });
     choice(b"MPROF_LEAK_CHECK", &[b"0", b"1"], |value| {
         if value == 1 {
-            leak_check::ask();
+            reachability::ask();
         }
     });
     choice(b"MPROF_START", &[b"on", b"off"], |value| {
@@ -129,6 +144,11 @@ pub fn read() {
         }
     }
     choice(b"MPROF_FOLLOW", &[b"0", b"1"], |value| FIRST_ONLY.store(value == 0, Ordering::Relaxed));
+    choice(b"MPROF_REPORT", &[b"0", b"1"], |value| REPORT.store(value == 1, Ordering::Relaxed));
+    number(b"MPROF_LEAK_EXIT", |value| match value {
+        0..=255 => LEAK_EXIT.store(value, Ordering::Relaxed),
+        _ => note::say(format_args!("MPROF_LEAK_EXIT={value} is no exit status (1 to 255); it is left out")),
+    });
     if let Some(data) = variable(b"MPROF_DATA").filter(|data| !data.is_empty())
         && let Some(data) = mprof_core::arena::keep_bytes(data)
     {

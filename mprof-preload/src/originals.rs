@@ -80,6 +80,8 @@ originals! {
     malloc_usable_size: fn(Pointer) -> usize;
     /// _exit(2).
     _exit: fn(c_int) -> !;
+    /// quick_exit(3).
+    quick_exit: fn(c_int) -> !;
     /// abort(3).
     abort: fn() -> !;
     /// dlopen(3).

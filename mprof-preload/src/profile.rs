@@ -7,12 +7,12 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use mprof_core::dump::{self, Facts, Rest};
 use mprof_core::note::{self, Printable, Text};
-use mprof_core::{process, recording, reference, sys};
+use mprof_core::{child, process, recording, reference, sys};
 use mprof_format::kinds::Reason;
 use mprof_format::write::Sink;
 
 use crate::registers::Program;
-use crate::{file_name, identity, leak_check, options, own_stack, registers, startup};
+use crate::{file_name, identity, options, own_stack, reachability, registers, startup};
 
 use crate::file_name::PATH;
 
@@ -33,23 +33,31 @@ const PATIENCE: u32 = 100_000;
 static EXCUSED: AtomicBool = AtomicBool::new(false);
 
 /// Writes the profile of this process, for this reason. Says so in one line if that cannot be done.
+///
+/// Returns whether it is written now.
 #[inline(never)]
-pub fn write(reason: Reason, signal: u32) {
-    registers::save(|program| write_for(reason, signal, program));
+pub fn write(reason: Reason, signal: u32) -> bool {
+    let mut written = false;
+    registers::save(|program| written = write_for(reason, signal, program));
+    written
 }
 
 /// [`write`]. `program`: what the program wants back when we return to it.
-pub fn write_for(reason: Reason, signal: u32, program: Program) {
+pub fn write_for(reason: Reason, signal: u32, program: Program) -> bool {
+    let mut written = false;
     if is_ours_to_write() && !recording::is_stopped() {
-        alone(&mut || write_alone(reason, signal, program));
+        alone(&mut || written = write_alone(reason, signal, program));
     }
+    written
 }
 
 /// Writes what was recorded so far, and records nothing from then on.
 pub fn stop() {
     if is_ours_to_write() && !recording::is_stopped() {
         recording::stop();
-        alone(&mut || write_alone(Reason::Stop, 0, Program::NOTHING));
+        alone(&mut || {
+            write_alone(Reason::Stop, 0, Program::NOTHING);
+        });
     }
 }
 
@@ -70,7 +78,7 @@ pub fn begin_anew(rename: &mut dyn FnMut()) {
 }
 
 /// Whether this process has something to write, and is to write it.
-fn is_ours_to_write() -> bool {
+pub fn is_ours_to_write() -> bool {
     if process::id() != sys::process_id() {
         // A vfork child borrows its parent's memory; a fork child that has done nothing has nothing to write.
         return false;
@@ -113,10 +121,10 @@ fn alone(work: &mut dyn FnMut()) {
     });
 }
 
-/// Writes the profile, within [`alone`].
-fn write_alone(reason: Reason, signal: u32, program: Program) {
+/// Writes the profile, within [`alone`]. Returns whether that succeeded.
+fn write_alone(reason: Reason, signal: u32, program: Program) -> bool {
     let rest = Rest::ask();
-    leak_check::run(reason, program);
+    reachability::run(reason, program);
     let mut name = Text::<PATH>::new();
     file_name::push(&mut name);
     let mut temporary = name.clone();
@@ -133,6 +141,7 @@ fn write_alone(reason: Reason, signal: u32, program: Program) {
     if compared != 0 {
         note::say(format_args!("verify: {compared} chains compared, {different} differ"));
     }
+    outcome.is_ok()
 }
 
 /// Writes the file under a name of its own and then gives it the final one, so that no one sees half a file and
@@ -142,7 +151,7 @@ fn write_file(name: &CStr, temporary: &CStr, reason: Reason, signal: u32) -> Res
     if outcome == Err(sys::EMFILE) {
         // The program has used up its descriptors, and none of them is ours to close. A child with a table of
         // its own can.
-        sys::with_own_descriptors(&mut || {
+        child::with_own_descriptors(&mut || {
             sys::close(0);
             outcome = create_and_fill(temporary, reason, signal);
         });
@@ -195,7 +204,7 @@ impl Sink for File {
 }
 
 /// What an error number means, for those that writing a file can end with.
-fn reason_text(error: sys::Errno) -> impl core::fmt::Display {
+pub fn reason_text(error: sys::Errno) -> impl core::fmt::Display {
     let text = match error.0 {
         _ if error == sys::FORBIDDEN => "a system call filter of the program's forbids it",
         libc::ENOENT => "the folder does not exist (any more)",

@@ -14,11 +14,13 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use mprof_core::location::SPACE_MODULES;
 use mprof_core::thread::Thread;
 use mprof_core::{header, note, process, recording, sys};
 use mprof_format::kinds::Reason;
 
-use crate::{alternate_stack, identity, options, originals, profile, reference, signals};
+use crate::hooks::ending;
+use crate::{alternate_stack, identity, leak_check, options, originals, profile, reference, signals, viewer};
 
 /// Before the first header is written: whatever comes first, an event or our constructor.
 pub fn before_first_event() {
@@ -36,6 +38,13 @@ static FIRST_MALLOC: AtomicBool = AtomicBool::new(true);
 /// another preloaded library, which may call on.
 pub fn malloc_is_ours() -> bool {
     FIRST_MALLOC.load(Ordering::Relaxed)
+}
+
+/// Path of this library as the loader has it; empty where that is not known.
+pub fn library() -> &'static [u8] {
+    let module = mprof_core::modules::find(start as *const () as usize);
+    let number = module.map(|found| usize::from(found.space.saturating_sub(SPACE_MODULES)));
+    number.and_then(mprof_core::modules::get).map_or(&[], |module| module.path)
 }
 
 #[ctor::ctor(unsafe)]
@@ -56,16 +65,15 @@ fn start() {
     let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
     // (The address of our own `malloc` would not do: the loader gives us the one that comes first, too.)
     let ours = mprof_core::modules::find(start as *const () as usize);
+    if (options::report() || options::leak_exit().is_some()) && !options::is_secure() {
+        viewer::prepare(library());
+    }
     let first = ours.is_none_or(|ours| (ours.start..ours.end).contains(&(malloc as usize)));
     FIRST_MALLOC.store(first, Ordering::Relaxed);
 }
 
 unsafe extern "C" {
-    fn __cxa_atexit(
-        handler: extern "C" fn(*mut c_void),
-        argument: *mut c_void,
-        library: *mut c_void,
-    ) -> c_int;
+    fn on_exit(handler: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
     fn __cxa_at_quick_exit(handler: extern "C" fn(*mut c_void), library: *mut c_void) -> c_int;
     fn __register_atfork(
         prepare: Option<extern "C" fn()>,
@@ -80,18 +88,26 @@ unsafe extern "C" {
 fn register_handlers() {
     // SAFETY: the handlers stay, for this library is never unloaded.
     unsafe {
-        __cxa_atexit(at_exit, core::ptr::null_mut(), core::ptr::null_mut());
+        on_exit(at_exit, core::ptr::null_mut());
         __cxa_at_quick_exit(at_quick_exit, core::ptr::null_mut());
         __register_atfork(None, None, Some(in_child), core::ptr::null_mut());
     }
 }
 
-extern "C" fn at_exit(_: *mut c_void) {
-    profile::write(Reason::Exit, 0);
+extern "C" fn at_exit(status: c_int, _: *mut c_void) {
+    let written = profile::write(Reason::Exit, 0);
+    if let Some(other) = leak_check::at_end(status, written) {
+        // SAFETY: an exit handler may call exit(3) (glibc's manual, "Cleanups on Exit"): it goes on with the
+        // handlers that are left, flushes the streams, and ends with this status.
+        unsafe { libc::exit(other) }
+    }
 }
 
 extern "C" fn at_quick_exit(_: *mut c_void) {
-    profile::write(Reason::QuickExit, 0);
+    let written = profile::write(Reason::QuickExit, 0);
+    if let Some(other) = leak_check::at_end(ending::quick_status(), written) {
+        ending::end(other)
+    }
 }
 
 extern "C" fn in_child() {

@@ -48,6 +48,22 @@ fn manual_pages_are_sound() {
     }
 }
 
+/// Every variable that the library reads is in its page, and in the README's table.
+#[test]
+fn variables_are_documented() {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let text = |path: &str| fs::read_to_string(project.join(path)).expect("readable");
+    let options = text("mprof-preload/src/options.rs");
+    let variables: BTreeSet<&str> =
+        options.split("b\"MPROF_").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(variables.contains("DATA") && variables.contains("REPORT"), "{variables:?}");
+    let (page, readme) = (text("xtask/pages/libmprof.3"), text("README.md"));
+    for variable in variables {
+        assert!(page.contains(&format!("\n.TP\n.B MPROF_{variable}\n")), "libmprof.3: MPROF_{variable}");
+        assert!(readme.contains(&format!("\n| `MPROF_{variable}` |")), "README.md: MPROF_{variable}");
+    }
+}
+
 #[test]
 fn manual_pages_have_all_options_and_sections() {
     let folder = generate("man");

@@ -39,8 +39,11 @@ fn files(folder: &Path) -> BTreeSet<String> {
 
 /// Files that a machine must have, with the library's folder and that of zsh's completions.
 fn expected(library: &str, zsh: &str, compressed: &str) -> Vec<String> {
-    let mut files =
-        vec![format!("usr/{library}/libmprof.so"), format!("usr/share/man/man3/libmprof.3{compressed}")];
+    let mut files = vec![
+        format!("usr/{library}/libmprof.so"),
+        format!("usr/share/man/man3/libmprof.3{compressed}"),
+        "usr/include/mprof.h".into(),
+    ];
     for program in ["mprof", "mpfilt", "mpdisplay"] {
         files.push(format!("usr/bin/{program}"));
         files.push(format!("usr/share/man/man1/{program}.1{compressed}"));
