@@ -20,15 +20,18 @@ FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 PROGRAMS := mprof mpfilt mpdisplay
 GENERATED := $(TARGET)/generated
 DOCUMENTS := $(wildcard README.md CHANGELOG.md LICENSE-* docs/*.md)
-HEADERS := $(wildcard include/*.h)
+HEADERS := $(wildcard mprof-preload/include/*.h)
 
-.PHONY: help build generated demo test random bench install uninstall deb clean
+.PHONY: help build generated demo test random soak instructions bench bench-peers install uninstall deb clean
 
 help:
 	@echo 'make demo               the four tables for the program of the paper'
 	@echo 'make test               all tests, on the release build of the library'
 	@echo 'make random             the random programs with 1000 seeds (SEEDS=...)'
+	@echo 'make soak               everything at once for ten minutes (SOAK=seconds)'
+	@echo 'make instructions       renew the counts of instructions that a test compares with'
 	@echo 'make bench              what the library costs on the workloads of bench/'
+	@echo 'make bench-peers        other profilers beside it, which apt installs'
 	@echo 'make install PREFIX=DIR library, tools, manual pages, completions (DESTDIR is honoured)'
 	@echo 'make deb                the same as a Debian package'
 	@echo 'make clean              remove all that was built'
@@ -57,8 +60,25 @@ random: build
 	C_TESTS_SEEDS='$(SEEDS)' MPROF_LIB='$(RELEASE)/libmprof.so' MPROF_BIN_DIR='$(RELEASE)' \
 	    $(CARGO) test -p c-tests --test random -- --nocapture
 
+# Seconds.
+SOAK ?= 600
+soak: build
+	C_TESTS_SOAK='$(SOAK)' MPROF_LIB='$(RELEASE)/libmprof.so' MPROF_BIN_DIR='$(RELEASE)' \
+	    $(CARGO) test -p c-tests --test soak -- --nocapture
+
+instructions: build
+	C_TESTS_RENEW=1 MPROF_LIB='$(RELEASE)/libmprof.so' MPROF_BIN_DIR='$(RELEASE)' \
+	    $(CARGO) test -p c-tests --test instructions -- --nocapture
+
 bench: build
-	python3 bench/bench.py --library '$(RELEASE)/libmprof.so'
+	$(CARGO) build --release -p mprof-format --example count
+	python3 bench/bench.py --out '$(TARGET)/bench' --library '$(RELEASE)/libmprof.so' --display '$(RELEASE)/mpdisplay' \
+	    --counter '$(RELEASE)/examples/count' --json '$(TARGET)/bench.json' $(BENCH)
+
+# The others too, with a tenth of the work: some of them take a hundred times as long.
+bench-peers:
+	apt-get install -y --no-install-recommends heaptrack valgrind google-perftools libgoogle-perftools4 libgoogle-perftools-dev
+	$(MAKE) bench BENCH='--peers --scale 0.1 --rounds 3 $(BENCH)'
 
 install: build generated
 	$(INSTALL) -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(LIBDIR)' '$(DESTDIR)$(PREFIX)/share/doc/mprof' \

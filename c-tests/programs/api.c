@@ -2,17 +2,18 @@
  * the same.
  *
  *   stop      100 objects of 20 bytes by before, then mprof_stop, then 50 of 30 bytes by after: not recorded
- *   restart   the same, but mprof_restart("second.data") instead: after's 50 are in second.data, before's in mprof.data;
+ *   restart   the same, but mprof_restart("mprof.data.2") instead: after's 50 are in mprof.data.2, before's in mprof.data;
  *             the frees of before's objects are nobody's
  *   again     three recordings one after the other, with a thread that allocates all the time
  *   autosave  250 objects, a profile after each 100th, then SIGKILL
- *   fork      as restart, and a child that keeps 7 objects of 70 bytes: second.data.PID
+ *   saved     250 objects, then SIGKILL (run with MPROF_AUTOSAVE)
+ *   fork      as restart, and a child that keeps 7 objects of 70 bytes: mprof.data.2.PID
  *   off       mprof_restart(NULL) after 100 objects, then 50 (run with MPROF_START=off, only these are recorded) */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include "check.h"
-#include "../../include/mprof.h"
+#include "../../mprof-preload/include/mprof.h"
 
 static void *objects[1000];
 
@@ -50,7 +51,7 @@ int main(int argc, char **argv) {
     }
     if (!strcmp(way, "restart") || !strcmp(way, "fork")) {
         before(100);
-        MPROF_RESTART("second.data");
+        MPROF_RESTART("mprof.data.2");
         after(50);
         release(100);
     }
@@ -66,9 +67,9 @@ int main(int argc, char **argv) {
     if (!strcmp(way, "again")) {
         pthread_t threads[3];
         for (int i = 0; i < 3; i++) CHECK(pthread_create(&threads[i], 0, worker, 0) == 0);
-        char name[] = "part0.data";
+        char name[] = "mprof.data.10";
         for (int i = 0; i < 20; i++) {
-            name[4] = (char)('0' + i % 10);
+            name[12] = (char)('0' + i % 10);
             MPROF_RESTART(name);
             after(10 + i % 10);
             usleep(2000);
@@ -79,6 +80,10 @@ int main(int argc, char **argv) {
     }
     if (!strcmp(way, "autosave")) {
         SET_MPROF_AUTOSAVE(100);
+        before(250);
+        raise(SIGKILL);
+    }
+    if (!strcmp(way, "saved")) {
         before(250);
         raise(SIGKILL);
     }

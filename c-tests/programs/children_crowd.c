@@ -1,6 +1,6 @@
 /* Children in a crowd, in the way that the argument says:
  *
- *   short     1500 children, 8 at a time, each of which keeps an object of 36 bytes
+ *   short     1000 children, 8 at a time, each of which keeps an object of 36 bytes
  *   outlive   children that live on after their parent has ended: 3, with 37 bytes each, and grandchildren
  *   prefork   4 workers that take 50 requests each from a pipe, 38 bytes a request kept; then SIGTERM, on which a
  *             worker leaves by exit(3)
@@ -23,7 +23,7 @@ static void wait_for(pid_t child) {
 
 static void short_ones(void) {
     pid_t children[8] = {0};
-    for (int i = 0; i < 1500; i++) {
+    for (int i = 0; i < 1000; i++) {
         if (children[i % 8]) wait_for(children[i % 8]);
         if ((children[i % 8] = fork()) == 0) {
             in_child(36);
@@ -52,26 +52,28 @@ static void leave(int number) {
     exit(0);
 }
 
-FRAME static void serve(int requests) {
+FRAME static void serve(int requests, int done) {
     char byte;
     while (read(requests, &byte, 1) == 1) keep(malloc(38));
-    pause();
+    CHECK(write(done, "d", 1) == 1);
+    for (;;) pause();
 }
 
 static void prefork(void) {
-    int requests[2];
+    int requests[2], done[2];
     pid_t workers[4];
     signal(SIGTERM, leave);
-    CHECK(pipe(requests) == 0);
+    CHECK(pipe(requests) == 0 && pipe(done) == 0);
     for (int i = 0; i < 4; i++)
         if ((workers[i] = fork()) == 0) {
             close(requests[1]);
-            serve(requests[0]);
+            serve(requests[0], done[1]);
         }
     close(requests[0]);
     for (int i = 0; i < 200; i++) CHECK(write(requests[1], "r", 1) == 1);
     close(requests[1]);
-    usleep(200000);
+    char byte;
+    for (int i = 0; i < 4; i++) CHECK(read(done[0], &byte, 1) == 1);
     for (int i = 0; i < 4; i++) kill(workers[i], SIGTERM);
     for (int i = 0; i < 4; i++) wait_for(workers[i]);
 }

@@ -19,9 +19,9 @@ __asm__(
     "with_rbp:\n"
     "push %rbp\n"
     "mov %rdi, %rbp\n"
-    "sub $8, %rsp\n"
+    "sub $16, %rsp\n"
     "call *%rsi\n"
-    "add $8, %rsp\n"
+    "add $16, %rsp\n"
     "pop %rbp\n"
     "ret\n"
     ".size with_rbp, . - with_rbp\n");

@@ -40,7 +40,8 @@ int main(int argc, char **argv) {
         second_free(object);
     }
     if (!strcmp(way, "page")) {
-        object = memalign(4096, 100);
+        object = memalign(4096, 5000);
+        other = memalign(4096, 5000);
         first_free(object);
         second_free(object);
     }

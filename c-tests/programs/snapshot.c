@@ -23,12 +23,17 @@ FRAME static void *worker(void *number) {
 
 FRAME static void keep_one(void) { keep(malloc(1000)); }
 
+static ino_t file(void) {
+    struct stat is;
+    return stat("mprof.data", &is) == 0 ? is.st_ino : 0;
+}
+
 static void ignore(int number) { (void)number; }
 
 int main(int argc, char **argv) {
     pthread_t threads[4];
     CHECK(argc == 2);
-    if (!getenv("MPROF_SIGNAL")) signal(SIGUSR2, ignore);
+    if (!getenv("LD_PRELOAD")) signal(SIGUSR2, ignore);
     for (long i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], 0, worker, (void *)i) == 0);
     for (int i = 0; i < 30; i++) {
         keep_one();
@@ -36,8 +41,9 @@ int main(int argc, char **argv) {
         usleep(3000);
     }
     if (!strcmp(argv[1], "killed")) {
+        ino_t before = file();
         kill(getpid(), SIGUSR2);
-        usleep(300000); /* nothing forbids it to take so long */
+        while (getenv("LD_PRELOAD") && file() == before) usleep(1000);
         raise(SIGKILL);
     }
     go_on = 0;

@@ -2,7 +2,8 @@
  * pattern before each operation, and looked at after it. Writes what each took, in bytes, to the file `use`:
  *
  *   first    a thread's first allocation
- *   warm     allocations and frees by a chain that is known
+ *   warming  allocations and frees by a chain that becomes known
+ *   warm     the same, known
  *   new      allocations by chains that are not
  *   change   realloc, memalign and calloc
  *   frames   chains through frames that need all registers to unwind
@@ -19,7 +20,7 @@
 #include <pthread.h>
 #include "check.h"
 #include "stepping.h"
-#include "../../include/mprof.h"
+#include "../../mprof-preload/include/mprof.h"
 
 enum { STACK = 256 * 1024, PATTERN = 0xa5 };
 static char stacks[STACK] __attribute__((aligned(4096)));
@@ -121,7 +122,7 @@ static void on_new_stack(struct operation *operations) {
 int main(void) {
     use_file = open("use", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
     static struct operation alone[] = {{"first", first}, {0, 0}};
-    static struct operation all[] = {{"begin", first}, {"warm", warm}, {"new", new_chains}, {"change", change},
+    static struct operation all[] = {{"begin", first}, {"warming", warm}, {"warm", warm}, {"new", new_chains}, {"change", change},
         {"frames", frames}, {"nested", nested}, {"twice", twice}, {"exec", fail_to_exec}, {"stop", stop}, {0, 0}};
     on_new_stack(alone);
     on_new_stack(all);

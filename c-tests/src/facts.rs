@@ -48,7 +48,7 @@ pub fn totals(allocs: u64, bytes: u64, frees: u64, freed_bytes: u64) -> Totals {
     Totals { allocs, bytes, frees, freed_bytes }
 }
 
-/// A named profile and its chains.
+/// A named profile and its chains, of what the C library gave out: objects of garbage collectors are left out.
 #[derive(Debug, Clone)]
 pub struct Facts {
     /// The profile itself, as `mpfilt` wrote it.
@@ -70,6 +70,7 @@ impl Facts {
         let counters = profile
             .counters
             .iter()
+            .filter(|counter| is_of_c(counter))
             .map(|counter| (chains.functions(counter.context), counter.category, of_counter(counter)));
         let counters = counters.collect();
         let kept = profile.reachability.iter().flat_map(|reachability| &reachability.kept);
@@ -82,7 +83,8 @@ impl Facts {
     /// All that a profile's counters say, named or not.
     pub fn total_of(profile: &Profile) -> Totals {
         let mut sum = Totals::default();
-        profile.counters.iter().for_each(|counter| sum += of_counter(counter));
+        let counters = profile.counters.iter().filter(|counter| is_of_c(counter));
+        counters.for_each(|counter| sum += of_counter(counter));
         sum
     }
 
@@ -206,6 +208,12 @@ impl Facts {
     }
 }
 
+/// Whether the C library gave these objects out.
+fn is_of_c(counter: &Counter) -> bool {
+    use Category::{ExtraLarge, Large, Medium, Small};
+    matches!(counter.category, Small | Medium | Large | ExtraLarge)
+}
+
 fn of_counter(counter: &Counter) -> Totals {
     totals(counter.allocs, counter.bytes, counter.frees, counter.freed_bytes)
 }
@@ -257,6 +265,10 @@ impl Chains<'_> {
             Frame::Special(Special::Unknown) => frames.push(("[unknown]".to_owned(), false)),
             Frame::Special(Special::Truncated) => frames.push((CUT_OFF.to_owned(), false)),
             Frame::Special(other) => frames.push((format!("{other:?}"), false)),
+            Frame::Lisp(function) => {
+                let name = &self.profile.collected.functions[function as usize].name;
+                frames.push((if name.is_empty() { "(lambda)".to_owned() } else { lossy(name) }, false));
+            }
             Frame::Code { .. } | Frame::Anonymous { .. } => {
                 let startup = self.is_startup(frame);
                 match self.names.sites.get(&frame) {

@@ -18,6 +18,7 @@
 mod compile;
 pub mod count;
 mod facts;
+pub mod instructions;
 mod outcome;
 mod process;
 mod program;
@@ -29,7 +30,7 @@ mod trial;
 pub use compile::programs_folder;
 pub use facts::{Facts, Totals, freed, kept, totals};
 pub use outcome::Outcome;
-pub use process::{Output, Status, with_default_signals};
+pub use process::{Output, Status, peak_memory, with_default_signals};
 pub use program::Program;
 pub use tables::{Edges, Entry, Tables};
-pub use tools::{Tools, bare_only};
+pub use tools::{Tools, bare_only, skipped};

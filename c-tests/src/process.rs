@@ -80,6 +80,26 @@ pub(crate) fn succeed(command: &mut Command) -> String {
     stdout
 }
 
+/// Runs a command that must succeed, its output dropped; gives the most bytes that it had resident. What the caller
+/// itself had when it started the command is the least that can be told (getrusage(2), `ru_maxrss`).
+///
+/// # Panics
+/// When it cannot be run or fails.
+#[expect(clippy::zombie_processes, reason = "wait4 below waits for it")]
+pub fn peak_memory(command: &mut Command) -> u64 {
+    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = quiet.spawn().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
+    let mut status = 0;
+    // SAFETY: all bytes zero are a `rusage`.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: wait4(2) writes into the two variables, which live across the call; the child has not been waited for.
+    let waited = unsafe { libc::wait4(child.id().cast_signed(), &raw mut status, 0, &raw mut usage) };
+    assert_eq!(waited, child.id().cast_signed(), "{command:?}");
+    let status = ExitStatus::from_raw(status);
+    assert!(status.success(), "{command:?}: {status}");
+    u64::try_from(usage.ru_maxrss).expect("not negative") * 1024
+}
+
 fn wait(child: &mut Child, limit: Duration) -> io::Result<Status> {
     let start = Instant::now();
     let mut pause = Duration::from_micros(200);

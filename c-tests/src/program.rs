@@ -47,6 +47,10 @@ pub struct Program {
     pub(crate) repeatable: bool,
     /// Each event is recorded in all tables.
     pub(crate) whole: bool,
+    /// There are Lisp objects in the profile.
+    pub(crate) lisp: bool,
+    /// Two runs allocate the same of them.
+    pub(crate) lisp_repeatable: bool,
     pub(crate) counted: Counted,
 }
 
@@ -133,6 +137,8 @@ impl Program {
             reference: Reference::Agrees,
             repeatable: true,
             whole: true,
+            lisp: false,
+            lisp_repeatable: false,
             counted: Counted::Bytes,
         }
     }
@@ -284,6 +290,18 @@ impl Program {
     /// agree.
     pub fn half_recorded(mut self) -> Self {
         self.whole = false;
+        self
+    }
+
+    /// Its profile has Lisp objects besides, of which two runs allocate the same.
+    pub fn lisp(mut self) -> Self {
+        (self.lisp, self.lisp_repeatable) = (true, true);
+        self
+    }
+
+    /// Two runs may allocate different Lisp objects: the Lisp system's own caches go by addresses.
+    pub fn lisp_varies(mut self) -> Self {
+        self.lisp_repeatable = false;
         self
     }
 

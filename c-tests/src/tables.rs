@@ -39,8 +39,9 @@ impl Tables {
 
     /// All from the first table on, without what stands above: that names the process, which no two runs share.
     pub fn tables(&self) -> &str {
-        let start = self.text.find("Memory leaks\n").unwrap_or(0);
-        &self.text[start..]
+        let start =
+            ["Memory leaks\n", "Allocation bins\n"].iter().find_map(|heading| self.text.find(heading));
+        &self.text[start.unwrap_or(0)..]
     }
 
     /// The lines from a table's heading to the next heading; empty where the table is not there.

@@ -53,7 +53,7 @@ pub fn bare_only() -> bool {
 }
 
 /// Says that a test is skipped, past the test runner's capture: nothing is skipped silently.
-pub(crate) fn skipped(why: &str) {
+pub fn skipped(why: &str) {
     // Where stderr is closed there is nobody to tell.
     let _ = writeln!(io::stderr(), "SKIPPED: {why}");
 }

@@ -103,14 +103,21 @@ impl<'a> Trial<'a> {
 
     /// The tables of one report agree, and both runs give the same.
     pub(crate) fn assert_reports_agree(&self, profiled: &Outcome, verified: &Outcome) {
-        let report = profiled.report(&["--verbose"]);
+        // Without this option the report of a Lisp program has tables of both.
+        let c = if self.program.lisp { vec!["--verbose", "--c"] } else { vec!["--verbose"] };
+        let report = profiled.report(&c);
         if self.program.whole {
             profiled.facts().assert_consistent();
-            report.assert_agree(&profiled.report(&["--verbose", "--exact"]));
+            report.assert_agree(&profiled.report(&[c.as_slice(), &["--exact"]].concat()));
         }
         if self.program.repeatable {
-            let again = verified.report(&["--verbose"]);
+            let again = verified.report(&c);
             assert_eq!(report.tables(), again.tables(), "{}: reports of two runs", self.name());
+        }
+        if self.program.lisp_repeatable {
+            let [one, two] =
+                [profiled, verified].map(|run| run.report(&["--verbose", "--lisp", "--full-names"]));
+            assert_eq!(one.tables(), two.tables(), "{}: Lisp's tables of two runs", self.name());
         }
     }
 

@@ -47,6 +47,14 @@ pub(crate) enum Error {
     /// A leak check cannot be made.
     #[error(transparent)]
     LeakCheck(#[from] crate::leak_check::Error),
+    /// No profile has anything of the half that was asked for.
+    #[error("nothing of {missing} in these profiles; there is: {}", there.join(", "))]
+    NoHalf {
+        /// Asked for.
+        missing: &'static str,
+        /// As they are shown.
+        there: Vec<&'static str>,
+    },
     /// No profile is of the process that was asked for.
     #[error("no process {pid} in these profiles; there {}", numbers(there))]
     NoProcess {

@@ -1,9 +1,32 @@
-//! The processes and threads that were asked for.
+//! The halves, processes and threads that were asked for.
 
+use crate::analysis::half::Half;
 use crate::analysis::part::{Part, Threads};
 use crate::error::Error;
 use mprof_format::model::Profile;
 use std::collections::BTreeSet;
+
+/// The halves to be shown of the profiles: those that were asked for, or all that there are. At least one.
+///
+/// # Errors
+/// When one that was asked for is not there.
+pub(crate) fn halves<'p>(
+    profiles: impl IntoIterator<Item = &'p Profile>,
+    asked: &[Half],
+) -> Result<Vec<Half>, Error> {
+    let there = Half::all_in(profiles);
+    if let Some(missing) = asked.iter().find(|half| !there.contains(half)) {
+        return Err(Error::NoHalf {
+            missing: missing.name(),
+            there: there.iter().map(|half| half.name()).collect(),
+        });
+    }
+    Ok(if asked.is_empty() {
+        there
+    } else {
+        Half::ALL.into_iter().filter(|half| asked.contains(half)).collect()
+    })
+}
 
 /// The profiles of the processes `pids`, and of these the threads `tids`; all, where none is named.
 ///

@@ -78,9 +78,10 @@ pub fn add_names(profile: &mut Profile, options: &Options) -> Vec<Warning> {
     let wanted = Sizes::of(profile);
     let progress = Progress::new(options.progress);
     let (of_modules, anonymous) = code_frames(profile);
+    let lisp = !profile.collected.functions.is_empty();
     let jobs = jobs(profile, of_modules, |id, module, frames| {
         let program = module.path == profile.process.program;
-        Job { id, module, program, frames, wanted: &wanted, options, progress: &progress }
+        Job { id, module, program, lisp, frames, wanted: &wanted, options, progress: &progress }
     });
     let mut table = NameTable::default();
     let mut types = Types::default();
@@ -102,7 +103,10 @@ pub fn add_names(profile: &mut Profile, options: &Options) -> Vec<Warning> {
 fn code_frames(profile: &Profile) -> (Vec<Vec<Frame>>, Vec<Frame>) {
     let contexts = profile.contexts.iter().map(|context| context.frame);
     let starts = profile.threads.iter().filter_map(|thread| thread.start);
-    let frames: BTreeSet<Frame> = contexts.chain(starts).collect();
+    // What the linker calls a Lisp function tells it where it is inlined.
+    let lisp = profile.collected.functions.iter().filter_map(|function| function.code);
+    let lisp = lisp.map(|(start, _)| start);
+    let frames: BTreeSet<Frame> = contexts.chain(starts).chain(lisp).collect();
     let mut of_modules: Vec<Vec<Frame>> = vec![Vec::new(); profile.modules.len()];
     let mut anonymous = Vec::new();
     for frame in frames {

@@ -37,6 +37,9 @@ pub(crate) struct Job<'j> {
     pub(crate) module: &'j Module,
     /// It is the program itself.
     pub(crate) program: bool,
+    /// There are Lisp functions on the chains. They have names already, and of the machine code between them, which is
+    /// not shown, none is needed.
+    pub(crate) lisp: bool,
     /// Their frames, sorted.
     pub(crate) frames: Vec<Frame>,
     pub(crate) wanted: &'j Sizes,
@@ -108,7 +111,7 @@ impl Job<'_> {
             info.map_err(|error| problems.push(Problem::Damaged { reason: error.to_string() })).ok()
         });
         let damaged = problems.iter().any(|problem| matches!(problem, Problem::Damaged { .. }));
-        if info.is_none() && self.program && found_image && !damaged {
+        if info.is_none() && self.program && found_image && !damaged && !self.lisp {
             problems.push(Problem::NoDebugInformation);
         }
         let mut resolver = Resolver::new(info, &symbols);
@@ -119,7 +122,7 @@ impl Job<'_> {
         }
         names.table = resolver.finish();
         let (frames, unnamed) = self.unnamed(&names.table);
-        if found_image && unnamed >= UNNAMED.0 && unnamed * UNNAMED.1 >= frames {
+        if found_image && !self.lisp && unnamed >= UNNAMED.0 && unnamed * UNNAMED.1 >= frames {
             // It has no debug information either.
             problems.retain(|problem| *problem != Problem::NoDebugInformation);
             problems.push(Problem::NoSymbols { unnamed, frames });

@@ -26,6 +26,7 @@ pub fn add_names_to_all(profiles: &mut [&mut Profile], options: &Options) -> Vec
         id,
         module: &file.module,
         program: file.program,
+        lisp: file.lisp,
         frames: file.frames.iter().copied().collect(),
         wanted: &all_wanted,
         options,
@@ -46,6 +47,8 @@ struct File {
     module: Module,
     /// A process runs it as its program.
     program: bool,
+    /// A process that loaded it has Lisp functions.
+    lisp: bool,
     /// Frames in it; their module is the file's place in the list.
     frames: BTreeSet<Frame>,
 }
@@ -66,6 +69,7 @@ impl Files {
         for ((&id, frames), module) in ids.iter().zip(of_modules).zip(&profile.modules) {
             let file = &mut self.list[id as usize];
             file.program |= module.path == profile.process.program;
+            file.lisp |= !profile.collected.functions.is_empty();
             file.frames.extend(frames.into_iter().map(|frame| in_module(frame, id)));
         }
         debug_assert_eq!(index, self.of_profiles.len());
@@ -77,7 +81,12 @@ impl Files {
         let next = self.list.len() as u32;
         let id = *self.known.entry(key).or_insert(next);
         if id == next {
-            self.list.push(File { module: module.clone(), program: false, frames: BTreeSet::new() });
+            self.list.push(File {
+                module: module.clone(),
+                program: false,
+                lisp: false,
+                frames: BTreeSet::new(),
+            });
         }
         id
     }

@@ -185,7 +185,7 @@ fn start_contexts(profile: &Profile, nodes: &[Vec<Node>], labels: &[String]) -> 
     }
     let mut start = vec![false; nodes.len()];
     for id in 0..nodes.len() {
-        let code = profile.contexts[id].frame.lookup_address().is_some();
+        let code = !matches!(profile.contexts[id].frame, Frame::Thread(_) | Frame::Special(_));
         let outer = profile.contexts[id].parent.is_none_or(|parent| start[parent as usize]);
         start[id] = outer && (!code || is_start(id) || (!has_name(id) && leads_to_main[id]));
     }
@@ -236,6 +236,13 @@ fn label(profile: &Profile, frame: Frame) -> String {
             format!("{}+{address:#x}", file_name(module))
         }
         Frame::Anonymous { address, .. } => format!("[generated]+{address:#x}"),
+        Frame::Lisp(function) => {
+            let function = profile.collected.functions.get(function as usize);
+            match function.map(|function| function.name.as_slice()) {
+                None | Some(b"") => "(lambda)".into(),
+                Some(name) => printable(name),
+            }
+        }
         Frame::Special(Special::Truncated) => "...".into(),
         _ => "[unknown]".into(),
     }

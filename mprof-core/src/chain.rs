@@ -13,6 +13,7 @@
 //! Frames and words are kept outermost first, so that what two chains share stays in place.
 
 use crate::arena::{Array, Zeroable};
+use crate::lisp::interpreter;
 use crate::location::{FrameKey, Location};
 use crate::modules;
 use crate::reference::Trace;
@@ -45,6 +46,38 @@ struct NewFrame {
     state: State,
     rule: PackedRule,
     key: FrameKey,
+}
+
+impl NewFrame {
+    /// A frame in this state, of which this is known.
+    ///
+    /// # Safety
+    /// The frame is live.
+    #[inline(always)]
+    unsafe fn new(state: State, Slot { key, rule }: Slot) -> NewFrame {
+        // SAFETY: as the caller vouches.
+        let key = if rule.is_interpreter() { unsafe { interpreted(state, rule, key) } } else { key };
+        NewFrame { state, rule, key }
+    }
+}
+
+/// The key of a frame of a Lisp interpreter: it stands for the function that it runs.
+///
+/// # Safety
+/// The frame is live.
+#[inline(never)]
+unsafe fn interpreted(state: State, rule: PackedRule, key: FrameKey) -> FrameKey {
+    // SAFETY: as the caller vouches.
+    frame_address(state, rule).and_then(|cfa| unsafe { interpreter::key(state.sp, cfa) }).unwrap_or(key)
+}
+
+/// The canonical frame address of a frame with a simple rule.
+fn frame_address(state: State, rule: PackedRule) -> Option<usize> {
+    match Rule::from(rule) {
+        Rule::StackPointer { cfa, .. } => Some(state.sp.wrapping_add_signed(cfa as isize)),
+        Rule::FramePointer { cfa, .. } => Some(state.bp.wrapping_add_signed(cfa as isize)),
+        _ => None,
+    }
 }
 
 /// How a chain ends.
@@ -283,11 +316,12 @@ impl Chain {
                 }
                 candidates -= 1;
             }
-            let Slot { key, rule } = walk.rules.lookup(walk.workspace, state.location)?;
-            if !self.fresh.push(NewFrame { state, rule, key }) {
+            let slot = walk.rules.lookup(walk.workspace, state.location)?;
+            // SAFETY: the walk has just come to the frame.
+            if !self.fresh.push(unsafe { NewFrame::new(state, slot) }) {
                 return None;
             }
-            match step(rule, state, walk.bounds) {
+            match step(slot.rule, state, walk.bounds) {
                 Next::Caller(next) => state = next,
                 Next::Interrupted(next) if signals < SIGNALS => {
                     signals += 1;
@@ -349,7 +383,8 @@ impl Chain {
             if registers.state().sp > entry.sp || registers.step(walk.workspace) != Step::Caller {
                 // Our own frames could not be unwound: the innermost frame is all that is known.
                 let slot = walk.rules.lookup(walk.workspace, entry.location)?;
-                let frame = NewFrame { state: entry, rule: slot.rule, key: slot.key };
+                // SAFETY: it is the innermost frame.
+                let frame = unsafe { NewFrame::new(entry, slot) };
                 return self.fresh.push(frame).then_some(Found { comparable: false, end: End::Unknown });
             }
         }
@@ -357,7 +392,8 @@ impl Chain {
         let end = loop {
             let state = registers.state();
             let slot = walk.rules.lookup(walk.workspace, state.location)?;
-            if !self.fresh.push(NewFrame { state, rule: slot.rule, key: slot.key }) {
+            // SAFETY: the walk has just come to the frame.
+            if !self.fresh.push(unsafe { NewFrame::new(state, slot) }) {
                 return None;
             }
             signals += u32::from(registers.is_interrupted());
@@ -385,6 +421,7 @@ impl Chain {
         trace(entry.location.address(), &mut |address| {
             let location = Location::returning_to(address);
             room = walk.rules.lookup(walk.workspace, location).is_some_and(|Slot { key, rule }| {
+                // The frame's state is not known: an interpreter's frame stands for itself.
                 self.fresh.push(NewFrame { state: State { location, ..entry }, rule, key })
             });
             room
@@ -435,30 +472,55 @@ impl Chain {
     }
 
     /// The calling context of the chain just kept, cut to its innermost `count` callers; whole where it has no
-    /// more than these. [`NO_NODE`] without memory.
+    /// more than these. [`NO_NODE`] without memory. Where Lisp functions are on the chain, only these are counted.
     pub fn truncated(&mut self, walk: &mut Walk<'_>, found: Found, top: u32, count: usize) -> u32 {
-        let kept = !self.frames.is_empty();
-        let length = if kept { self.frames.len() } else { self.fresh.len() };
-        let mut node = if length > count {
+        let length = if self.frames.is_empty() { self.fresh.len() } else { self.frames.len() };
+        let first = match self.outermost_lisp_function(walk, length, count) {
+            Some(first) => first,
+            None => length.saturating_sub(count),
+        };
+        let mut node = if first > 0 {
             walk.tree.child_beyond_limit(top, FrameKey::TRUNCATED)
         } else if found.end == End::Unknown {
             walk.tree.child_beyond_limit(top, FrameKey::UNKNOWN)
         } else {
             top
         };
-        for index in length.saturating_sub(count)..length {
-            let location = if kept {
-                self.frames[index].state.location
-            } else {
-                self.fresh[length - 1 - index].state.location
-            };
-            let Some(slot) = walk.rules.lookup(walk.workspace, location) else { return NO_NODE };
+        for index in first..length {
+            let Some(frame) = self.frame(walk, index) else { return NO_NODE };
             if node == NO_NODE {
                 return NO_NODE;
             }
-            node = walk.tree.child_beyond_limit(node, slot.key);
+            node = walk.tree.child_beyond_limit(node, frame.key);
         }
         node
+    }
+
+    /// A frame of the chain just kept, or just found where it could not be kept; the outermost has index 0.
+    fn frame(&self, walk: &mut Walk<'_>, index: usize) -> Option<NewFrame> {
+        if self.frames.is_empty() {
+            return Some(self.fresh[self.fresh.len() - 1 - index]);
+        }
+        let state = self.frames[index].state;
+        let slot = walk.rules.lookup(walk.workspace, state.location)?;
+        // SAFETY: the frame was walked just now.
+        Some(unsafe { NewFrame::new(state, slot) })
+    }
+
+    /// Index of the frame, of `length`, that runs the outermost of the innermost `count` Lisp functions; `None` where
+    /// there are none.
+    fn outermost_lisp_function(&self, walk: &mut Walk<'_>, length: usize, count: usize) -> Option<usize> {
+        if !interpreter::is_known() {
+            return None;
+        }
+        let mut left = count;
+        for index in (0..length).rev() {
+            left -= usize::from(self.frame(walk, index)?.rule.is_lisp());
+            if left == 0 {
+                return Some(index);
+            }
+        }
+        (left < count).then_some(0)
     }
 
     /// Forgets the kept frames.
@@ -492,6 +554,12 @@ impl Chain {
         bounds: &mut StackBounds,
     ) -> bool {
         let NewFrame { state, rule, .. } = frame;
+        if rule.is_interpreter()
+            && let Some(word) = frame_address(state, rule).and_then(interpreter::word_of)
+        {
+            // SAFETY: there is room; the frame is live, and the word is its own.
+            unsafe { self.words.push_reserved(Word::now(word)) };
+        }
         // SAFETY (both blocks): there is room; the walk read these words a moment ago, in a frame that is still live.
         let live = if rule.kind() == PackedRule::STACK_POINTER {
             // The common case: a return address, and a frame pointer where it matters.
@@ -534,7 +602,7 @@ pub struct Proof<'a> {
 }
 
 /// Words that a frame has at most.
-const WORDS_PER_FRAME: usize = 3;
+const WORDS_PER_FRAME: usize = 4;
 
 /// Appends the words that lead from a frame to its caller, outermost first. Returns whether the frame's own frame
 /// pointer matters.

@@ -10,7 +10,8 @@ use mprof_format::write::{ModuleRef, ProcessRef, Sink, ThreadRef, WriteError, Wr
 
 use crate::heap::{self, HeapView, PAUSE};
 use crate::ledger::Peak;
-use crate::location::{FrameKey, SPACE_ANONYMOUS, SPACE_MODULES, SPACE_SPECIAL, SPACE_THREAD};
+use crate::lisp;
+use crate::location::{FrameKey, SPACE_ANONYMOUS, SPACE_LISP, SPACE_MODULES, SPACE_SPECIAL, SPACE_THREAD};
 use crate::mark::Doing;
 use crate::process::{self, OPTIONS};
 use crate::records::{self, Chunk, Tally};
@@ -132,6 +133,7 @@ impl<S: Sink> Dump<'_, S> {
             lenient(self.writer.argument(argument))?;
         }
         self.peak()?;
+        lisp::dump::begin();
         self.reachability()?;
         for view in heap::current() {
             self.heap(view, facts.program)?;
@@ -145,6 +147,7 @@ impl<S: Sink> Dump<'_, S> {
                 lenient(self.writer.bin(&bin))?;
             }
         }
+        lisp::dump::type_bins(&mut self.writer)?;
         Ok(())
     }
 
@@ -155,6 +158,7 @@ impl<S: Sink> Dump<'_, S> {
         let peak = self.peak;
         self.modules(program)?;
         self.threads()?;
+        lisp::dump::functions(&mut self.writer, frame)?;
         let first = self.contexts;
         let id = |node: u32| first + node - 1;
         for index in 1..length {
@@ -257,6 +261,7 @@ fn frame(key: FrameKey) -> Frame {
         SPACE_SPECIAL => Frame::Special(Special::Truncated),
         SPACE_THREAD => Frame::Thread(key.value() as u32),
         SPACE_ANONYMOUS => Frame::Anonymous { address: location.address() as u64, interrupted },
+        SPACE_LISP => lisp::dump::frame(key).unwrap_or(Frame::Special(Special::Unknown)),
         space => {
             let number = space.saturating_sub(SPACE_MODULES);
             let bias = modules::get(usize::from(number)).map_or(0, |module| module.bias);

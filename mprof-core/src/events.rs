@@ -11,6 +11,7 @@ use crate::freed::{self, FreedObject};
 use crate::header::{self, HEADER, Header, OFFSET_LIMIT, SIZE_LIMIT};
 use crate::heap::Heap;
 use crate::ledger;
+use crate::location::FrameKey;
 use crate::mark::{Doing, Mark};
 use crate::nesting::{self, Nesting};
 use crate::page_objects;
@@ -162,7 +163,7 @@ unsafe fn record_without_chain(block: *mut u8, request: Request) -> *mut u8 {
 }
 
 /// What an event may use.
-enum Situation {
+pub(crate) enum Situation {
     /// The thread's heap, which nothing else uses now. Its mark is to be put back as it was.
     Ready(&'static Mark, *mut Heap),
     /// Nothing: the call comes from within the real allocator, which counts as one with the call that it serves.
@@ -173,7 +174,7 @@ enum Situation {
 
 /// Finds out what an event of a thread that is not simply in the program may use.
 #[cold]
-fn situation(entry: Entry) -> Situation {
+pub(crate) fn situation(entry: Entry) -> Situation {
     let thread = Thread::current();
     if thread.is_ending() && !process::is_untold_child() {
         return Situation::NoHeap;
@@ -204,6 +205,34 @@ fn situation(entry: Entry) -> Situation {
                 }
             }
         }
+    }
+}
+
+/// Gives the calling thread's present chain, innermost first, to `each`, where it can be found.
+///
+/// # Safety
+/// `entry` is that of a hook of the calling thread that has not returned.
+#[cold]
+pub unsafe fn with_chain(entry: Entry, each: &mut dyn FnMut(FrameKey)) {
+    if let Situation::Ready(mark, heap) = situation(entry) {
+        let before = mark.get();
+        mark.set(Doing::Heap(entry.sp));
+        // SAFETY: the mark says that the thread is in its heap; the caller vouches for the entry.
+        unsafe {
+            let node = (*heap).present_context(entry.caller());
+            (*heap).frames(node).for_each(each);
+        }
+        mark.set(before);
+    }
+}
+
+/// Whether an address lies on the calling thread's stack, above a hook's entry, for sure.
+#[cold]
+pub fn is_on_own_stack(entry: Entry, address: usize) -> bool {
+    match situation(entry) {
+        // SAFETY: the heap is the calling thread's own, and in no use.
+        Situation::Ready(_, heap) => unsafe { (*heap).is_on_stack(entry.sp, address) },
+        _ => false,
     }
 }
 

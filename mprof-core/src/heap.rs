@@ -15,6 +15,7 @@ use crate::freed::{FreedObject, FreedRing};
 use crate::header::Header;
 use crate::ledger::{self, Balance};
 use crate::lifetimes::Freed;
+use crate::lisp::objects::Part;
 use crate::location::{FrameKey, Location};
 use crate::mark::{self, Doing, Mark};
 use crate::memo::{self, Leaf, Memo, Miss};
@@ -66,6 +67,10 @@ const PATIENCE: u32 = 100_000;
 /// Callers kept of a chain when there are too many contexts (the paper's partial call chain).
 const PARTIAL: usize = 5;
 
+/// Nothing is recorded now.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopped;
+
 /// A thread's heap. In the order of use: what each event touches comes first.
 #[repr(C)]
 pub struct Heap {
@@ -94,6 +99,8 @@ pub struct Heap {
     pub freed: FreedRing,
     /// Allocations and frees by size.
     pub bins: Bins,
+    /// What belongs to objects that a garbage collector frees.
+    pub lisp: Part,
     tree: Tree,
     workspace: Workspace,
     mark: *const Mark,
@@ -172,6 +179,16 @@ impl HeapView {
     /// The owner's balance.
     pub fn balance(&self) -> &Balance {
         &self.0.balance
+    }
+
+    /// The frames of a context, innermost first, as keys.
+    pub fn frames(&self, node: u32) -> impl Iterator<Item = FrameKey> + '_ {
+        self.0.tree.frames(node)
+    }
+
+    /// What belongs to objects that a garbage collector frees.
+    pub fn lisp(&self) -> &Part {
+        &self.0.lisp
     }
 
     /// What the ring of freed objects says of an object, if it is in it.
@@ -341,6 +358,7 @@ impl Heap {
         self.top = NO_NODE;
         self.chain.clear();
         self.bounds = StackBounds::default();
+        self.lisp.begin_thread();
     }
 
     /// The owner's birth clock, bytes allocated.
@@ -369,17 +387,32 @@ impl Heap {
     #[cold]
     #[inline(never)]
     unsafe fn allocate_attentively(&mut self, entry: Entry, size: usize) -> u32 {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            if !self.attend_before(entry) {
+                return records::UNRECORDED;
+            }
+            let record = self.allocate_now(entry, size);
+            self.attend_after(entry, record);
+            record
+        }
+    }
+
+    /// Does what is asked of the owner, before an allocation is counted; returns whether it is to be.
+    #[cold]
+    #[inline(never)]
+    unsafe fn attend_before(&mut self, entry: Entry) -> bool {
         self.attend();
         if self.attention.fetch_and(!NEW_THREAD, Ordering::Relaxed) & NEW_THREAD != 0 {
             // The memo could spare the walk that finds the top.
             // SAFETY: as the caller vouches.
             unsafe { self.context(entry.caller()) };
         }
-        if self.attention.load(Ordering::Relaxed) & STOPPED != 0 {
-            return records::UNRECORDED;
-        }
-        // SAFETY: as the caller vouches.
-        let record = unsafe { self.allocate_now(entry, size) };
+        self.attention.load(Ordering::Relaxed) & STOPPED == 0
+    }
+
+    /// The same, after it was counted in `record`.
+    unsafe fn attend_after(&mut self, entry: Entry, record: u32) {
         if self.attention.load(Ordering::Relaxed) & VERIFY != 0 {
             // SAFETY: as the caller vouches.
             reference::check(self, unsafe { entry.caller() }, record);
@@ -387,13 +420,60 @@ impl Heap {
         if self.attention.load(Ordering::Relaxed) & AUTOSAVE != 0 {
             recording::count_towards_writing();
         }
-        record
     }
 
     /// The same, with nothing asked of the owner.
     #[inline(always)]
     unsafe fn allocate_now(&mut self, entry: Entry, size: usize) -> u32 {
         let category = Category::of_size(size as u64).index();
+        // SAFETY: as the caller vouches.
+        let counted = unsafe { self.counted(entry, category) };
+        self.bins.allocate(size);
+        let Some(counted) = counted else {
+            return records::allocate_unknown(u32::from(category), size as u64);
+        };
+        self.balance.allocate(size as u64);
+        counted.allocate(size as u64, self.balance.mark());
+        counted.number()
+    }
+
+    /// Counts objects that a garbage collector frees; they are no part of the balance. Returns their counter record,
+    /// `None` without memory.
+    ///
+    /// # Errors
+    /// Nothing is recorded now.
+    ///
+    /// # Safety
+    /// As for [`Heap::allocate`].
+    #[inline(always)]
+    pub unsafe fn count_collected(
+        &mut self,
+        entry: Entry,
+        category: u8,
+        objects: u64,
+        bytes: u64,
+    ) -> Result<Option<Counted>, Stopped> {
+        let attentive = self.attention.load(Ordering::Relaxed) != 0;
+        // SAFETY: as the caller vouches.
+        if attentive && !unsafe { self.attend_before(entry) } {
+            return Err(Stopped);
+        }
+        // SAFETY: as the caller vouches.
+        let Some(counted) = (unsafe { self.counted(entry, category) }) else {
+            records::allocate_unknown_collected(u32::from(category), objects, bytes);
+            return Ok(None);
+        };
+        counted.record().add(objects, bytes);
+        if attentive {
+            // SAFETY: as the caller vouches.
+            unsafe { self.attend_after(entry, counted.number()) };
+        }
+        Ok(Some(counted))
+    }
+
+    /// The record for a chain and a category. `None` without memory.
+    #[inline(always)]
+    unsafe fn counted(&mut self, entry: Entry, category: u8) -> Option<Counted> {
         // SAFETY: as the caller vouches.
         let caller = unsafe { entry.caller() };
         let found = if caller.sp < self.too_deep {
@@ -402,7 +482,7 @@ impl Heap {
             // SAFETY: as the caller vouches.
             unsafe { self.memo.find(&caller, &self.rules) }
         };
-        let counted = match found {
+        match found {
             Ok(known) => match known.record(category) {
                 0 => {
                     let known = &raw mut *known;
@@ -414,14 +494,7 @@ impl Heap {
             },
             // SAFETY: as the caller vouches.
             Err(miss) => unsafe { self.count_chain(entry, category, miss) },
-        };
-        self.bins.allocate(size);
-        let Some(counted) = counted else {
-            return records::allocate_unknown(u32::from(category), size as u64);
-        };
-        self.balance.allocate(size as u64);
-        counted.allocate(size as u64, self.balance.mark());
-        counted.number()
+        }
     }
 
     /// The record for a category at a chain that the memo knows without it. `None` without memory.
@@ -639,6 +712,7 @@ impl Heap {
         self.memo.clear();
         self.tree.clear();
         self.bins.clear();
+        self.lisp.begin_anew();
         self.chunk = core::ptr::null();
         let address: *const Heap = self;
         self.balance = arena::zeroed();
@@ -657,12 +731,26 @@ impl Heap {
     }
 
     /// The frames of a context, innermost first, as keys.
-    pub fn frames(&self, mut node: u32) -> impl Iterator<Item = FrameKey> + '_ {
-        core::iter::from_fn(move || {
-            let this = (node != NO_NODE).then(|| self.tree.node(node))?;
-            node = this.parent;
-            Some(this.key)
-        })
+    pub fn frames(&self, node: u32) -> impl Iterator<Item = FrameKey> + '_ {
+        self.tree.frames(node)
+    }
+
+    /// The calling context of `entry`, without an event.
+    ///
+    /// # Safety
+    /// As for [`Heap::allocate`].
+    #[cold]
+    pub unsafe fn present_context(&mut self, entry: State) -> u32 {
+        self.attend();
+        // SAFETY: as the caller vouches.
+        unsafe { self.context(entry).0 }
+    }
+
+    /// Whether an address lies above `sp` on the owner's stack for sure.
+    #[cold]
+    pub fn is_on_stack(&mut self, sp: usize, address: usize) -> bool {
+        self.find_bounds();
+        self.bounds.is_above(sp, address)
     }
 
     /// The context that a record of this heap is for.

@@ -63,6 +63,8 @@ pub const SPACE_SPECIAL: u16 = 0;
 pub const SPACE_THREAD: u16 = 1;
 /// Code outside all modules: the value is the location.
 pub const SPACE_ANONYMOUS: u16 = 2;
+/// Interpreted Lisp functions: the value is the function's number.
+pub const SPACE_LISP: u16 = 4;
 /// From here on, modules by number: the value is the location.
 pub const SPACE_MODULES: u16 = 16;
 
@@ -97,6 +99,11 @@ impl FrameKey {
     /// The value of a frame that is no code.
     pub fn value(self) -> u64 {
         self.0 & ((1 << 48) - 1)
+    }
+
+    /// Whether this is a frame of code, with a location.
+    pub fn is_code(self) -> bool {
+        !matches!(self.space(), SPACE_SPECIAL | SPACE_THREAD | SPACE_LISP)
     }
 
     /// Whether this is a frame of code at that location, in whatever space.

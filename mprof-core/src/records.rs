@@ -25,7 +25,9 @@ pub const UNRECORDED: u32 = 1;
 /// Index, in the common chunk, of the first of the records for events whose chain cannot be had: one a category.
 const UNKNOWN: usize = 2;
 /// Categories of such events.
-const CATEGORIES: usize = 4;
+const CATEGORIES: usize = 12;
+/// From this one on, objects are freed by a garbage collector, and are not in the balance.
+const FIRST_COLLECTED: u32 = 4;
 
 /// A count that its owner raises without a lock prefix.
 #[derive(Debug, Default)]
@@ -95,6 +97,13 @@ impl Record {
     fn is_marked(&self, (mark, mask): (u16, u16)) -> bool {
         ((self.allocs.get() >> MARK_SHIFT) as u16 ^ mark) & mask == 0
     }
+
+    /// Adds objects and bytes, as the owner, in a category that is not in the balance.
+    #[inline(always)]
+    pub fn add(&self, objects: u64, bytes: u64) {
+        self.allocs.add_owned(objects);
+        self.bytes.add_owned(bytes);
+    }
 }
 
 /// A counter record and its number.
@@ -109,6 +118,12 @@ impl Counted {
     #[inline(always)]
     pub fn number(self) -> u32 {
         self.number
+    }
+
+    /// The record itself.
+    #[inline(always)]
+    pub fn record(self) -> &'static Record {
+        self.record
     }
 
     /// Books an allocation, as the record's owner; the record first puts aside what it holds if it is to (see
@@ -414,6 +429,9 @@ impl Chunk {
         let context = self.contexts[index].load(Ordering::Relaxed);
         (tally.node, tally.category) = (context >> 4, context & 0xf);
         tally.number = self.first.load(Ordering::Relaxed) + index as u32;
+        if tally.category >= FIRST_COLLECTED {
+            return tally;
+        }
         let is_aside = mark.is_some_and(|mark| record.allocs.get() >> MARK_SHIFT == u64::from(mark));
         let (objects, bytes) = match existing(&self.kept, index).filter(|_| is_aside) {
             Some(kept) => (kept.objects.get(), kept.bytes.get()),
@@ -484,6 +502,11 @@ pub fn unknown_tallies(peak: &ledger::Peak) -> impl Iterator<Item = Tally> {
     let epoch = peak.epoch;
     (0..CATEGORIES).map(move |category| {
         let tally = tally(&COMMON[UNKNOWN + category], None);
+        let number = COMMON_FIRST.load(Ordering::Relaxed) + (UNKNOWN + category) as u32;
+        let tally = Tally { number, category: category as u32, ..tally };
+        if tally.category >= FIRST_COLLECTED {
+            return tally;
+        }
         let (kept, last) = &UNKNOWN_KEPT[category];
         let is_aside = epoch.is_some_and(|epoch| last.load(Ordering::Relaxed) == epoch.number());
         let (peak_objects, peak_bytes) = if is_aside {
@@ -491,20 +514,27 @@ pub fn unknown_tallies(peak: &ledger::Peak) -> impl Iterator<Item = Tally> {
         } else {
             (tally.allocs.saturating_sub(tally.frees), tally.bytes.saturating_sub(tally.freed_bytes))
         };
-        let number = COMMON_FIRST.load(Ordering::Relaxed) + (UNKNOWN + category) as u32;
-        Tally { number, category: category as u32, peak_objects, peak_bytes, ..tally }
+        Tally { peak_objects, peak_bytes, ..tally }
     })
 }
 
 /// Books an allocation without a chain, in no thread's balance; returns its record's number.
 #[cold]
 pub fn allocate_unknown(category: u32, size: u64) -> u32 {
-    let category = (category as usize).min(CATEGORIES - 1);
+    let category = (category as usize).min(FIRST_COLLECTED as usize - 1);
     enter_unknown(category, ledger::book_allocation(size));
-    let record = &COMMON[UNKNOWN + category];
-    record.allocs.add_shared(1);
-    record.bytes.add_shared(size);
-    COMMON_FIRST.load(Ordering::Relaxed) + (UNKNOWN + category) as u32
+    let index = UNKNOWN + category;
+    COMMON[index].allocs.add_shared(1);
+    COMMON[index].bytes.add_shared(size);
+    COMMON_FIRST.load(Ordering::Relaxed) + index as u32
+}
+
+/// Books objects without a chain, in a category that is not in the balance.
+#[cold]
+pub fn allocate_unknown_collected(category: u32, objects: u64, bytes: u64) {
+    let record = &COMMON[UNKNOWN + (category as usize).min(CATEGORIES - 1)];
+    record.allocs.add_shared(objects);
+    record.bytes.add_shared(bytes);
 }
 
 /// Who counts the objects of a record.

@@ -4,7 +4,7 @@
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::heap::Heap;
-use crate::location::{FrameKey, SPACE_ANONYMOUS};
+use crate::location::{FrameKey, SPACE_LISP, SPACE_THREAD};
 use crate::note;
 use crate::unwind::State;
 
@@ -45,20 +45,22 @@ pub fn check(heap: &Heap, caller: State, record: u32) {
     let Some(trace) = get() else { return };
     let node = heap.node_of(record);
     let whole = heap.frames(node).all(|key| key != FrameKey::UNKNOWN && key != FrameKey::TRUNCATED);
+    // Of an interpreter's frames only the function that they run is known, not where they go on.
     let mut ours = heap
         .frames(node)
-        .take_while(|key| key.space() >= SPACE_ANONYMOUS)
-        .map(|key| key.location().address());
+        .take_while(|key| key.space() > SPACE_THREAD)
+        .map(|key| (key.space() != SPACE_LISP).then_some(key.location().address()));
     let mut depth = 0;
     let mut difference = None;
     trace(caller.location.address(), &mut |theirs| {
         let our = ours.next();
-        if our != Some(theirs) && (our.is_some() || whole) {
-            difference = Some((our.unwrap_or(0), theirs));
+        let equal = our.is_some_and(|our| our.is_none_or(|our| our == theirs));
+        if !equal && (our.is_some() || whole) {
+            difference = Some((our.flatten().unwrap_or(0), theirs));
         } else {
             depth += 1;
         }
-        our == Some(theirs)
+        equal
     });
     if depth == 0 && difference.is_none() {
         difference = Some((caller.location.address(), 0)); // the reference did not find the caller

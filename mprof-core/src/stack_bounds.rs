@@ -38,6 +38,11 @@ impl StackBounds {
         end <= (sp | (PAGE - 1)) + 1 || (end <= self.high && self.reaches(sp))
     }
 
+    /// Whether an address is above `sp` on the thread's own stack for sure.
+    pub fn is_above(&mut self, sp: usize, address: usize) -> bool {
+        (sp..self.high).contains(&address) && self.reaches(sp)
+    }
+
     /// Whether all from `sp` to the upper end is mapped.
     fn reaches(&mut self, sp: usize) -> bool {
         if sp >= self.high {

@@ -116,6 +116,15 @@ impl Tree {
         unsafe { &(*chunk).0[index as usize % CHUNK] }
     }
 
+    /// The frames of a context, innermost first, as keys.
+    pub fn frames(&self, mut node: u32) -> impl Iterator<Item = FrameKey> + '_ {
+        core::iter::from_fn(move || {
+            let this = (node != NO_NODE).then(|| self.node(node))?;
+            node = this.parent;
+            Some(this.key)
+        })
+    }
+
     /// The child of `parent` by `key`, made now if it is not there. [`NO_NODE`] when there are too many contexts
     /// or no memory.
     #[inline]

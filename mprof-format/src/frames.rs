@@ -9,8 +9,10 @@ pub(crate) const SPECIAL: u64 = 0;
 pub(crate) const THREAD: u64 = 1;
 /// Space of [`Frame::Anonymous`], calling; the value is the address. The next space is for interrupted ones.
 pub(crate) const ANONYMOUS: u64 = 2;
+/// Space of [`Frame::Lisp`]; the value is the Lisp function's id.
+pub(crate) const LISP: u64 = 4;
 /// Space of code in module 0, calling; the value is the address. The next space is for interrupted frames, the
-/// one after it for module 1, and so on. The spaces from 4 to here are free for later (Lisp names).
+/// one after it for module 1, and so on. The spaces from 5 to here are free for later.
 pub(crate) const MODULE: u64 = 16;
 
 /// Splits a frame into space and value.
@@ -19,6 +21,7 @@ pub(crate) const fn split(frame: Frame) -> (u64, u64) {
         Frame::Special(special) => (SPECIAL, special.index() as u64),
         Frame::Thread(thread) => (THREAD, thread as u64),
         Frame::Anonymous { address, interrupted } => (ANONYMOUS + interrupted as u64, address),
+        Frame::Lisp(function) => (LISP, function as u64),
         Frame::Code { module, address, interrupted } => {
             (MODULE + 2 * module as u64 + interrupted as u64, address)
         }
@@ -31,7 +34,8 @@ pub(crate) fn join(space: u64, value: u64) -> Option<Frame> {
         SPECIAL => Some(Frame::Special(Special::from_index(u32::try_from(value).ok()?))),
         THREAD => Some(Frame::Thread(u32::try_from(value).ok()?)),
         ANONYMOUS | 3 => Some(Frame::Anonymous { address: value, interrupted: space & 1 == 1 }),
-        4..MODULE => None,
+        LISP => Some(Frame::Lisp(u32::try_from(value).ok()?)),
+        5..MODULE => None,
         _ => Some(Frame::Code {
             module: u32::try_from((space - MODULE) / 2).ok()?,
             address: value,
@@ -204,7 +208,7 @@ impl<'a> FrameMemory<'a> {
 /// The slot of the last address near `space`; `None` for spaces without addresses.
 fn address_slot(space: u64) -> Option<usize> {
     match space {
-        SPECIAL | THREAD => None,
+        SPECIAL | THREAD | LISP => None,
         _ => Some((space / 2) as usize % ADDRESSES),
     }
 }
@@ -239,6 +243,7 @@ mod tests {
         }
         for number in [0, 1, 2, u32::MAX] {
             frames.push(Frame::Thread(number));
+            frames.push(Frame::Lisp(number));
             frames.push(Frame::Special(Special::from_index(number)));
         }
         let (mut one, mut two) = ([[[7; 16]; 2]; SUCCESSORS], [[[9; 16]; 2]; SUCCESSORS]);
@@ -267,10 +272,11 @@ mod tests {
 
     #[test]
     fn unused_spaces_and_large_values_are_refused() {
-        assert_eq!(join(4, 0), None);
+        assert_eq!(join(5, 0), None);
         assert_eq!(join(15, 0), None);
         assert_eq!(join(SPECIAL, 1 << 32), None);
         assert_eq!(join(THREAD, 1 << 32), None);
+        assert_eq!(join(LISP, 1 << 32), None);
         assert_eq!(join(MODULE + (2 << 32), 0), None);
         assert_eq!(join(u64::MAX, 0), None);
     }

@@ -118,6 +118,8 @@ pub enum Frame {
         /// As in `Code`.
         interrupted: bool,
     },
+    /// A Lisp function without machine code of its own (interpreted), by Lisp function id.
+    Lisp(u32),
 }
 
 impl Frame {
@@ -194,7 +196,7 @@ impl Counter {
     }
 }
 
-/// Category of an object: by size for C, by type for Lisp.
+/// Category of an object: by size for C, by type for Lisp (paper, sections 2.4 and 3.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Category {
@@ -206,6 +208,22 @@ pub enum Category {
     Large,
     /// x: over 2048 bytes.
     ExtraLarge,
+    /// c: a Lisp cons.
+    Cons,
+    /// f: a Lisp floating point number.
+    Float,
+    /// s: a Lisp structure, instance, array, vector or string.
+    Structure,
+    /// o: any other Lisp object.
+    OtherObject,
+    /// s: up to 32 bytes, of a garbage collector that serves another program than a Lisp.
+    CollectedSmall,
+    /// m: 33 to 256 bytes of such a collector.
+    CollectedMedium,
+    /// l: 257 to 2048 bytes of such a collector.
+    CollectedLarge,
+    /// x: over 2048 bytes of such a collector.
+    CollectedExtraLarge,
     /// A category that this reader does not know.
     Other(u8),
 }
@@ -221,13 +239,32 @@ impl Category {
         }
     }
 
-    /// Its number, in the file and for tables: 0 to 3 for s, m, l, x.
+    /// The category of a collector's object of `size` bytes.
+    pub const fn of_collected_size(size: u64) -> Category {
+        match Category::of_size(size) {
+            Category::Small => Category::CollectedSmall,
+            Category::Medium => Category::CollectedMedium,
+            Category::Large => Category::CollectedLarge,
+            _ => Category::CollectedExtraLarge,
+        }
+    }
+
+    /// Its number in the file: 0 to 3 for s, m, l, x; 4 to 7 for Lisp's c, f, s, o; 8 to 11 for a collector's s, m,
+    /// l, x.
     pub const fn index(self) -> u8 {
         match self {
             Category::Small => 0,
             Category::Medium => 1,
             Category::Large => 2,
             Category::ExtraLarge => 3,
+            Category::Cons => 4,
+            Category::Float => 5,
+            Category::Structure => 6,
+            Category::OtherObject => 7,
+            Category::CollectedSmall => 8,
+            Category::CollectedMedium => 9,
+            Category::CollectedLarge => 10,
+            Category::CollectedExtraLarge => 11,
             Category::Other(index) => index,
         }
     }
@@ -239,6 +276,14 @@ impl Category {
             1 => Category::Medium,
             2 => Category::Large,
             3 => Category::ExtraLarge,
+            4 => Category::Cons,
+            5 => Category::Float,
+            6 => Category::Structure,
+            7 => Category::OtherObject,
+            8 => Category::CollectedSmall,
+            9 => Category::CollectedMedium,
+            10 => Category::CollectedLarge,
+            11 => Category::CollectedExtraLarge,
             _ => Category::Other(index),
         }
     }
@@ -285,6 +330,8 @@ mod tests {
         let sizes = [0, 32, 33, 256, 257, 2048, 2049, u64::MAX];
         let letters = sizes.map(|size| Category::of_size(size).index());
         assert_eq!(letters, [0, 0, 1, 1, 2, 2, 3, 3]);
+        let collected = sizes.map(|size| Category::of_collected_size(size).index());
+        assert_eq!(collected, letters.map(|letter| letter + 8));
     }
 
     #[test]

@@ -16,7 +16,7 @@
 //! All that is told as a difference starts anew with each record, so each record can be read by itself.
 //!
 //! A **frame** is a *space* and a *value* in it: space 0 special frames, by number (0 `[unknown]`, 1 `...`);
-//! 1 threads, by id; 2 code outside all modules, by address; 16 + 2 m code in module m, by address in its file; one
+//! 1 threads, by id; 2 code outside all modules, by address; 4 Lisp functions, by id; 16 + 2 m code in module m, by address in its file; one
 //! more (3, 17 + 2 m) the same where the frame was interrupted. It stands behind a number that carries something
 //! else as well:
 //!
@@ -26,7 +26,7 @@
 //!                         mode 1:  the value; the space is that of the frame before
 //!                         mode 2:  nothing: what followed the frame before the last time
 //!                         mode 3:  nothing: what followed the frame before the time before that
-//!  value: n in the spaces 0 and 1, else z: the difference to the last address in the same slot
+//!  value: n in the spaces 0, 1 and 4, else z: the difference to the last address in the same slot
 //! ```
 //!
 //! The `hex` blocks are the payloads of `tests/files/v1/every-kind.mprof`; a test compares them.
@@ -89,7 +89,6 @@ pub const CRC: usize = 4;
 pub const RECORD_ESSENTIAL: u16 = 1;
 
 /// Kinds of records. A kind's layout never changes: what is new gets a new tag.
-/// Numbers kept for later: 12 and 13, for Lisp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum Tag {
@@ -284,6 +283,35 @@ pub enum Tag {
     /// 1b 03  b9 3e                            # context 11, category 3: one object, 1998 KiB, not temporary
     /// ```
     Lifetimes = 11,
+    /// Lisp functions that are on chains: interpreted ones, which frames refer to by id, and compiled ones, which are
+    /// found by the addresses of their code. Before the contexts that refer to them; only where there are some.
+    ///
+    /// ```text
+    /// first { s name | s package | n 0: interpreted, 1: code follows
+    /// | frame of the first instruction, of code, interrupted; other = 0 | n length of the code, bytes }
+    /// ```
+    ///
+    /// ```hex lisp
+    /// 00                                      # the first Lisp function's id is 0
+    /// 06 4d 41 50 43 41 52                    # "MAPCAR"
+    /// 0b 43 4f 4d 4d 4f 4e 2d 4c 49 53 50     # in "COMMON-LISP"
+    /// 01  00 11 e0 fd 86 01  80 02            # code: mode 0, space 17 (module 0, interrupted), +0x10df70; 256 bytes
+    /// 0a 28 53 45 54 46 20 41 47 45 29        # "(SETF AGE)"
+    /// 07 43 4c 2d 55 53 45 52  00             # in "CL-USER", interpreted
+    /// 00  00  00                              # without a name, in no package, interpreted
+    /// ```
+    LispFunctions = 12,
+    /// Allocations by type, of a heap with a garbage collector; each category and name once.
+    ///
+    /// ```text
+    /// { n category | s name | n allocations | n bytes }
+    /// ```
+    ///
+    /// ```hex lisp
+    /// 04  04 63 6f 6e 73  e8 07  80 7d        # category 4 (c), "cons": 1000, 16 000 bytes
+    /// 06  06 73 74 72 69 6e 67  01  58        # category 6 (s), "string": 1, 88 bytes
+    /// ```
+    TypeBins = 13,
     /// How long freed objects lived, in allocations.
     ///
     /// ```text
@@ -437,6 +465,8 @@ impl Tag {
             9 => Tag::Curve,
             10 => Tag::Snapshots,
             11 => Tag::Lifetimes,
+            12 => Tag::LispFunctions,
+            13 => Tag::TypeBins,
             14 => Tag::Ages,
             15 => Tag::Growth,
             16 => Tag::Rounding,

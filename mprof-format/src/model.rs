@@ -28,6 +28,8 @@ pub struct Profile {
     pub counters: Vec<Counter>,
     /// Allocations by size, by rising size.
     pub bins: Vec<Bin>,
+    /// What a garbage collector's heap adds: Lisp functions, allocations by type.
+    pub collected: Collected,
     /// The heap in the course of time.
     pub history: History,
     /// Which kept objects could still be reached at the end; `None` where that was not looked for.
@@ -163,6 +165,40 @@ pub struct Context {
     pub parent: Option<u32>,
     /// The frame that this node adds to its parent's chain.
     pub frame: Frame,
+}
+
+/// What a profile says of a heap whose objects a garbage collector frees.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// Lisp functions. Index = Lisp function id.
+    pub functions: Vec<LispFunction>,
+    /// Allocations by type.
+    pub bins: Vec<TypeBin>,
+}
+
+/// A Lisp function.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LispFunction {
+    /// Name as it is printed, without a package: `MAPCAR`, `(SETF FOO)`; empty where it has none (a lambda).
+    pub name: Vec<u8>,
+    /// Package of the name; empty where it has none.
+    pub package: Vec<u8>,
+    /// First instruction (an interrupted code frame) and length of its machine code, bytes; `None` where it is
+    /// interpreted.
+    pub code: Option<(Frame, u64)>,
+}
+
+/// Allocations of one type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypeBin {
+    /// Category of the objects.
+    pub category: Category,
+    /// Name of the type; of a collector that knows no types, the size in bytes, or `> 1024`.
+    pub name: Vec<u8>,
+    /// Objects allocated.
+    pub allocs: u64,
+    /// Bytes allocated.
+    pub bytes: u64,
 }
 
 /// What `mpfilt` adds.

@@ -57,6 +57,17 @@ pub struct ThreadRef<'a> {
     pub start: Option<Frame>,
 }
 
+/// A Lisp function, borrowed; fields as in `model::LispFunction`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LispFunctionRef<'a> {
+    /// Name as it is printed, without a package.
+    pub name: &'a [u8],
+    /// Package of the name.
+    pub package: &'a [u8],
+    /// First instruction (an interrupted code frame) and length of its machine code, bytes.
+    pub code: Option<(Frame, u64)>,
+}
+
 /// A function, borrowed; fields as in `model::Function`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FunctionRef<'a> {

@@ -10,7 +10,9 @@ use crate::frames::{self, FrameMemory, Told};
 use crate::input::Input;
 use crate::kinds::{Bin, Category, Counter, Frame, LAST_BIN, ModuleKind, Reason, SourceFrame};
 use crate::layout::Tag;
-use crate::model::{Context, Function, Module, Names, Process, Profile, Site, Thread, Type};
+use crate::model::{
+    Context, Function, LispFunction, Module, Names, Process, Profile, Site, Thread, Type, TypeBin,
+};
 use crate::varint::unzigzag;
 
 /// What has been read.
@@ -46,6 +48,8 @@ impl Tables {
             Tag::Contexts => self.contexts(input)?,
             Tag::Counters => self.counters(input)?,
             Tag::Bins => self.bins(input)?,
+            Tag::LispFunctions => self.lisp_functions(input)?,
+            Tag::TypeBins => self.type_bins(input)?,
             Tag::Peak => self.peak(input)?,
             Tag::Curve => self.curve(input)?,
             Tag::Snapshots => self.snapshots(input)?,
@@ -148,7 +152,7 @@ impl Tables {
             let fits = match frame {
                 Frame::Thread(_) => parent.is_none(),
                 Frame::Special(_) => true,
-                Frame::Code { .. } | Frame::Anonymous { .. } => parent.is_some(),
+                Frame::Code { .. } | Frame::Anonymous { .. } | Frame::Lisp(_) => parent.is_some(),
             };
             if !fits {
                 return Err(
@@ -210,6 +214,39 @@ impl Tables {
             };
             self.profile.bins.push(Bin { size, allocs, frees, bytes, freed_bytes });
             next = number + 1;
+        }
+        Ok(())
+    }
+
+    fn lisp_functions(&mut self, input: &mut Input<'_>) -> Result<(), Damage> {
+        first_id(input, self.profile.collected.functions.len())?;
+        let mut cells = frames::EMPTY;
+        let mut memory = FrameMemory::new(&mut cells);
+        while !input.is_empty() {
+            let name = input.string("name of a Lisp function")?;
+            let package = input.string("package")?;
+            let code = match input.number("presence of code")? {
+                0 => None,
+                _ => {
+                    let start = input.clone();
+                    let (_, frame) = self.frame(input, &mut memory)?;
+                    Some((self.code(frame, &start)?, input.number("length of the code")?))
+                }
+            };
+            push(&mut self.profile.collected.functions, LispFunction { name, package, code }, input)?;
+        }
+        Ok(())
+    }
+
+    fn type_bins(&mut self, input: &mut Input<'_>) -> Result<(), Damage> {
+        while !input.is_empty() {
+            let bin = TypeBin {
+                category: Category::from_index(input.number_to("category")?),
+                name: input.string("type")?,
+                allocs: input.number("allocations")?,
+                bytes: input.number("bytes")?,
+            };
+            self.profile.collected.bins.push(bin);
         }
         Ok(())
     }
@@ -304,6 +341,9 @@ impl Tables {
             Frame::Thread(id) => start.check_id(id.into(), self.profile.threads.len(), "thread")?,
             Frame::Code { module, .. } => {
                 start.check_id(module.into(), self.profile.modules.len(), "module")?
+            }
+            Frame::Lisp(id) => {
+                start.check_id(id.into(), self.profile.collected.functions.len(), "Lisp function")?
             }
             Frame::Special(_) | Frame::Anonymous { .. } => 0,
         };

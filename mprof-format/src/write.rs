@@ -1,8 +1,9 @@
 //! The writer: streams a profile into a [`Sink`] through one buffer that the caller gives. It needs no allocator
 //! and never panics, so that the monitor can use it inside a dying program.
 //!
-//! Order of the calls: [`Writer::header`], [`Writer::process`], then modules, threads, contexts, counters, bins, peak,
-//! curve and what else there is about the course of time, and for `mpfilt` names, files, functions, sites, types; [`Writer::finish`] last. What an entry refers to must
+//! Order of the calls: [`Writer::header`], [`Writer::process`], then modules, threads, Lisp functions, contexts,
+//! counters, bins, bins of types, peak, curve and what else there is about the course of time, and for `mpfilt` names,
+//! files, functions, sites, types; [`Writer::finish`] last. What an entry refers to must
 //! have been written before it (a context's modules and threads, a counter's context …); kinds may otherwise take
 //! turns, but entries share a record, and so its short deltas, only with others of their kind next to them.
 
@@ -11,12 +12,12 @@ mod reachability;
 
 use crate::entries::{Life, bin_bytes, bin_number, optional};
 use crate::frames::{CELLS_SIZE, FrameMemory, Told, cells_from};
-use crate::kinds::{Bin, Counter, Frame, LAST_BIN, SourceFrame};
+use crate::kinds::{Bin, Category, Counter, Frame, LAST_BIN, SourceFrame};
 use crate::layout::{FILE_HEADER, LITTLE_ENDIAN, MAGIC, POINTER_WIDTH, Tag, VERSION};
 use crate::record::{self, Record};
 use crate::varint::{MAX_VARINT, zigzag};
 
-pub use crate::refs::{FunctionRef, ModuleRef, ProcessRef, ThreadRef, TypeRef};
+pub use crate::refs::{FunctionRef, LispFunctionRef, ModuleRef, ProcessRef, ThreadRef, TypeRef};
 
 /// Where the file's bytes go.
 pub trait Sink {
@@ -73,6 +74,7 @@ const NUMBERS: usize = 12 * MAX_VARINT;
 struct Counts {
     modules: u32,
     threads: u32,
+    lisp_functions: u32,
     contexts: u32,
     files: u32,
     functions: u32,
@@ -206,6 +208,29 @@ impl<'a, S: Sink> Writer<'a, S> {
         Ok(core::mem::replace(&mut self.counts.threads, next))
     }
 
+    /// Adds a Lisp function and returns its id; ids count up from 0.
+    ///
+    /// # Errors
+    /// As [`Writer::process`], longer names than fit are cut; `Invalid` where its first instruction is no code in a
+    /// module that was written.
+    pub fn lisp_function(&mut self, function: &LispFunctionRef<'_>) -> Written<u32, S> {
+        if function.code.is_some_and(|(start, _)| !self.is_code(start)) {
+            return Err(WriteError::Invalid("a Lisp function's code is in a module that comes before it"));
+        }
+        let name = self.cut(function.name);
+        let package = self.cut(function.package);
+        let next = next_id(self.counts.lisp_functions)?;
+        self.room(Tag::LispFunctions, NUMBERS + name.len() + package.len())?;
+        self.record.string(name);
+        self.record.string(package);
+        self.record.number(function.code.is_some().into());
+        if let Some((start, length)) = function.code {
+            self.frame(0, start);
+            self.record.number(length);
+        }
+        Ok(core::mem::replace(&mut self.counts.lisp_functions, next))
+    }
+
     /// Adds a context and returns its id; ids count up from 0, so a parent comes before its children.
     ///
     /// # Errors
@@ -223,6 +248,7 @@ impl<'a, S: Sink> Writer<'a, S> {
             Frame::Thread(thread) if parent.is_none() && thread < self.counts.threads => {}
             Frame::Special(_) => {}
             Frame::Code { .. } | Frame::Anonymous { .. } if parent.is_some() && self.is_code(frame) => {}
+            Frame::Lisp(function) if parent.is_some() && function < self.counts.lisp_functions => {}
             _ => {
                 return Err(WriteError::Invalid(
                     "a context's frame fits its place and refers to what is written",
@@ -282,6 +308,20 @@ impl<'a, S: Sink> Writer<'a, S> {
             self.record.number(bin.bytes);
             self.record.number(bin.bytes.wrapping_sub(bin.freed_bytes));
         }
+        Ok(())
+    }
+
+    /// Adds what was allocated of one type; each category and name once.
+    ///
+    /// # Errors
+    /// As [`Writer::process`]; a longer name than fits is cut.
+    pub fn type_bin(&mut self, category: Category, name: &[u8], allocs: u64, bytes: u64) -> Written<(), S> {
+        let name = self.cut(name);
+        self.room(Tag::TypeBins, NUMBERS + name.len())?;
+        self.record.number(category.index().into());
+        self.record.string(name);
+        self.record.number(allocs);
+        self.record.number(bytes);
         Ok(())
     }
 
@@ -431,6 +471,7 @@ impl<'a, S: Sink> Writer<'a, S> {
         match tag {
             Tag::Modules => self.record.number(self.counts.modules.into()),
             Tag::Threads => self.record.number(self.counts.threads.into()),
+            Tag::LispFunctions => self.record.number(self.counts.lisp_functions.into()),
             Tag::Contexts => self.record.number(self.counts.contexts.into()),
             Tag::Files => self.record.number(self.counts.files.into()),
             Tag::Functions => self.record.number(self.counts.functions.into()),

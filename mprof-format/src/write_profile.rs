@@ -3,8 +3,8 @@
 use crate::layout::FILE_INCOMPLETE;
 use crate::model::{History, Names, Profile};
 use crate::write::{
-    FunctionRef, MIN_BUFFER, ModuleRef, ProcessRef, Sink, ThreadRef, TypeRef, WriteError, Writer, site_bound,
-    string_bound,
+    FunctionRef, LispFunctionRef, MIN_BUFFER, ModuleRef, ProcessRef, Sink, ThreadRef, TypeRef, WriteError,
+    Writer, site_bound, string_bound,
 };
 use std::io;
 
@@ -66,6 +66,10 @@ fn write_all<S: Sink>(profile: &Profile, writer: &mut Writer<'_, S>) -> Result<(
         let (name, tid, count, start) = (&thread.name, thread.tid, thread.count, thread.start);
         writer.thread(&ThreadRef { name, tid, count, start })?;
     }
+    for function in &profile.collected.functions {
+        let (name, package, code) = (&function.name, &function.package, function.code);
+        writer.lisp_function(&LispFunctionRef { name, package, code })?;
+    }
     for context in &profile.contexts {
         writer.context(context.parent, context.frame)?;
     }
@@ -74,6 +78,9 @@ fn write_all<S: Sink>(profile: &Profile, writer: &mut Writer<'_, S>) -> Result<(
     }
     for bin in &profile.bins {
         writer.bin(bin)?;
+    }
+    for bin in &profile.collected.bins {
+        writer.type_bin(bin.category, &bin.name, bin.allocs, bin.bytes)?;
     }
     write_history(&profile.history, writer)?;
     if let Some(reachability) = &profile.reachability {
@@ -132,7 +139,9 @@ fn longest_entry(profile: &Profile) -> usize {
     let process = [&profile.process.program].into_iter().chain(&profile.process.arguments);
     let modules = profile.modules.iter().flat_map(|module| [&module.path, &module.build_id]);
     let threads = profile.threads.iter().map(|thread| &thread.name);
-    let strings = process.chain(modules).chain(threads).map(Vec::len).max().unwrap_or(0);
+    let lisp = profile.collected.functions.iter().flat_map(|function| [&function.name, &function.package]);
+    let lisp = lisp.chain(profile.collected.bins.iter().map(|bin| &bin.name));
+    let strings = process.chain(modules).chain(threads).chain(lisp).map(Vec::len).max().unwrap_or(0);
     let Some(names) = &profile.names else { return string_bound(strings) };
     let functions = names.functions.iter().flat_map(|function| [&function.name, &function.linkage_name]);
     let types = names.types.iter().map(|user_type| &user_type.name);

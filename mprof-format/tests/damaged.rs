@@ -204,8 +204,15 @@ fn frames_fit_their_place() {
     assert_eq!(problem_with(Tag::Contexts, &[1, 1 << 2, 1, 0]), place);
     assert_eq!(problem_with(Tag::Contexts, &[1, 0, 1, 1]), "thread 1 expected to be one of 1");
     assert_eq!(problem_with(Tag::Contexts, &[1, 4, 18, 0]), "module 1 expected to be one of 1");
-    assert_eq!(problem_with(Tag::Contexts, &[1, 4, 4, 7]), "a frame of a known space expected");
+    assert_eq!(problem_with(Tag::Contexts, &[1, 4, 5, 7]), "a frame of a known space expected");
+    assert_eq!(problem_with(Tag::Contexts, &[1, 4, 4, 7]), "Lisp function 7 expected to be one of 0");
     assert_eq!(problem_with(Tag::Contexts, &[1, 5, 7]), "a frame of a known space expected");
+    // An interpreted function without a caller, and one with.
+    let function = (Tag::LispFunctions, vec![0, 0, 0, 0]);
+    let without = [function.clone(), (Tag::Contexts, numbers(&[0, 0, 1, 0, 0, 4, 0]))];
+    assert_eq!(problem(&without).0, place);
+    let with = file_with(&[function, (Tag::Contexts, numbers(&[0, 0, 1, 0, 4, 4, 0]))]);
+    assert_eq!(read_whole(&with).contexts[1], Context { parent: Some(0), frame: Frame::Lisp(0) });
     // What follows the frame before a record's first is the special frame 0.
     let root = file_with(&[(Tag::Contexts, numbers(&[0, 2, 3]))]);
     let unknown = Context { parent: None, frame: Frame::Special(Special::Unknown) };
@@ -214,9 +221,14 @@ fn frames_fit_their_place() {
 
 #[test]
 fn tables_go_on_where_they_stopped() {
-    for (tag, next) in
-        [(Tag::Modules, 1), (Tag::Threads, 1), (Tag::Contexts, 1), (Tag::Files, 0), (Tag::Functions, 0)]
-    {
+    for (tag, next) in [
+        (Tag::Modules, 1),
+        (Tag::Threads, 1),
+        (Tag::LispFunctions, 0),
+        (Tag::Contexts, 1),
+        (Tag::Files, 0),
+        (Tag::Functions, 0),
+    ] {
         let expected = format!("the entry with id {next} expected, not {}", next + 1);
         assert_eq!(problem_with(tag, &[next + 1]), expected);
         let expected = format!("the entry with id {next} expected, not {}", u64::MAX);

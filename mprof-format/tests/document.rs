@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{EVERY_KIND_V1, HISTORY_V1, REACHABILITY_V1};
+use common::{EVERY_KIND_V1, HISTORY_V1, LISP_V1, REACHABILITY_V1};
 
 const DOCUMENT: &str = include_str!("../../docs/FORMAT.md");
 const LAYOUT: &str = include_str!("../src/layout.rs");
@@ -41,6 +41,21 @@ fn the_layout_shows_the_header_and_the_payload_of_each_known_kind() {
         at = end;
     }
     assert_eq!(shown(LAYOUT, "///", "hex"), bytes);
+}
+
+#[test]
+fn both_show_the_records_of_lisp_programs() {
+    let (mut records, mut payloads) = (vec![], vec![]);
+    let mut at = 20;
+    for end in common::record_ends(LISP_V1) {
+        if [12u16, 13].iter().any(|tag| LISP_V1[at..at + 2] == tag.to_le_bytes()) {
+            records.extend(&LISP_V1[at..end]);
+            payloads.extend(&LISP_V1[at + 8..end - 4]);
+        }
+        at = end;
+    }
+    assert_eq!(shown(DOCUMENT, "", "hex lisp"), records);
+    assert_eq!(shown(LAYOUT, "///", "hex lisp"), payloads);
 }
 
 #[test]

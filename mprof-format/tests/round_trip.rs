@@ -9,7 +9,8 @@ use mprof_format::layout::{FILE_INCOMPLETE, Tag};
 use mprof_format::model::*;
 use mprof_format::read;
 use mprof_format::write::{
-    FunctionRef, MIN_BUFFER, ModuleRef, ProcessRef, Sink, ThreadRef, TypeRef, WriteError, Writer,
+    FunctionRef, LispFunctionRef, MIN_BUFFER, ModuleRef, ProcessRef, Sink, ThreadRef, TypeRef, WriteError,
+    Writer,
 };
 use proptest::prelude::*;
 
@@ -218,6 +219,9 @@ fn what_breaks_a_rule_is_left_out_and_the_writer_goes_on() {
     invalid(out.context(Some(0), Frame::Thread(0)).map(drop));
     invalid(out.context(None, Frame::Anonymous { address: 1, interrupted: false }).map(drop));
     invalid(out.thread(&ThreadRef { start: Some(code(0, 1)), ..ThreadRef::default() }).map(drop));
+    invalid(out.context(Some(0), Frame::Lisp(0)).map(drop));
+    let start = Some((Frame::Code { module: 7, address: 0, interrupted: true }, 1));
+    invalid(out.lisp_function(&LispFunctionRef { code: start, ..LispFunctionRef::default() }).map(drop));
     invalid(out.thread(&ThreadRef { start: Some(Frame::Thread(0)), ..ThreadRef::default() }).map(drop));
     let [allocs, bytes, frees, freed_bytes] = [1; 4];
     invalid(out.counter(&Counter {

@@ -4,8 +4,8 @@
 mod common;
 
 use common::{
-    EVERY_KIND_V1, HISTORY_V1, REACHABILITY_V1, every_kind, header, history, reachability, read_whole,
-    written,
+    EVERY_KIND_V1, HISTORY_V1, LISP_V1, REACHABILITY_V1, every_kind, header, history, lisp, reachability,
+    read_whole, written,
 };
 use mprof_format::layout::VERSION;
 use mprof_format::{ReadError, read};
@@ -14,6 +14,7 @@ use mprof_format::{ReadError, read};
 fn version_1_is_read() {
     assert_eq!(read_whole(EVERY_KIND_V1), every_kind());
     assert_eq!(read(EVERY_KIND_V1).unwrap().version, 1);
+    assert_eq!(read_whole(LISP_V1), lisp());
     assert_eq!(read_whole(HISTORY_V1), history());
     assert_eq!(read_whole(REACHABILITY_V1), reachability());
 }
@@ -22,6 +23,7 @@ fn version_1_is_read() {
 fn version_1_is_written() {
     assert_eq!(VERSION, 1);
     assert_eq!(written(&every_kind()), EVERY_KIND_V1);
+    assert_eq!(written(&lisp()), LISP_V1);
     assert_eq!(written(&history()), HISTORY_V1);
     assert_eq!(written(&reachability()), REACHABILITY_V1);
 }

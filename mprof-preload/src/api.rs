@@ -1,4 +1,4 @@
-//! What a program may call, where it was linked against weak declarations (`include/mprof.h`).
+//! What a program may call, where it was linked against weak declarations (`mprof-preload/include/mprof.h`).
 
 use core::ffi::{CStr, c_char, c_ulong};
 

@@ -7,6 +7,9 @@
 //! | [`hooks::allocation`] | the allocation functions |
 //! | [`hooks::ending`], [`hooks::running`] | how a process ends; how it starts another |
 //! | [`hooks::loading`] | code that comes and goes |
+//! | [`lisp`], [`hooks::lisp`] | ECL, where it is in the process |
+//! | [`hooks::collector`] | libgc, where its objects are asked for |
+//! | [`library_calls`], [`elf`] | loaded objects, and how to have their calls come to us |
 //! | [`shim`] | the few instructions between a C symbol and a hook |
 //! | [`originals`], [`bootstrap`] | the functions behind us; memory until they are found |
 //! | [`startup`] | the order of things at the start |
@@ -25,10 +28,13 @@ mod alternate_stack;
 mod api;
 mod bootstrap;
 mod dynamic_symbols;
+mod elf;
 mod file_name;
 mod hooks;
 mod identity;
 mod leak_check;
+mod library_calls;
+mod lisp;
 mod options;
 mod originals;
 mod own_stack;

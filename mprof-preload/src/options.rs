@@ -4,7 +4,7 @@
 //! the C library has set `environ`.
 
 use core::ffi::{CStr, c_char};
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
 use mprof_core::process::{self, OPTIONS};
 use mprof_core::{note, recording};
@@ -103,6 +103,36 @@ pub fn first_process_only() -> bool {
     FIRST_ONLY.load(Ordering::Relaxed)
 }
 
+/// What is recorded of a Lisp system in the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lisp {
+    /// Nothing.
+    Off,
+    /// What is allocated after it has started.
+    On,
+    /// What is allocated while it starts, too.
+    Boot,
+}
+
+/// `MPROF_LISP`, by number.
+static LISP: AtomicU8 = AtomicU8::new(Lisp::On as u8);
+
+/// What is to be recorded of a Lisp system in the process.
+pub fn lisp() -> Lisp {
+    match LISP.load(Ordering::Relaxed) {
+        0 => Lisp::Off,
+        1 => Lisp::On,
+        _ => Lisp::Boot,
+    }
+}
+
+static COLLECTOR: AtomicBool = AtomicBool::new(false);
+
+/// Whether what libgc gives out is to be recorded.
+pub fn collector() -> bool {
+    COLLECTOR.load(Ordering::Relaxed)
+}
+
 /// Reads the options. A value that cannot be understood is said in one line, and the default stands.
 pub fn read() {
     number(b"MPROF_DEPTH", |value| OPTIONS.depth.store(value, Ordering::Relaxed));
@@ -123,6 +153,8 @@ pub fn read() {
             reachability::ask();
         }
     });
+    choice(b"MPROF_LISP", &[b"off", b"on", b"boot"], |value| LISP.store(value as u8, Ordering::Relaxed));
+    choice(b"MPROF_GC", &[b"0", b"1"], |value| COLLECTOR.store(value == 1, Ordering::Relaxed));
     choice(b"MPROF_START", &[b"on", b"off"], |value| {
         if value == 1 {
             recording::stop();
@@ -168,16 +200,28 @@ fn number(name: &[u8], set: impl FnOnce(u32)) {
     }
 }
 
-fn choice(name: &[u8], choices: &[&[u8]; 2], set: impl FnOnce(usize)) {
+fn choice(name: &[u8], choices: &[&[u8]], set: impl FnOnce(usize)) {
     let Some(value) = variable(name).filter(|value| !value.is_empty()) else { return };
     match choices.iter().position(|choice| *choice == value) {
         Some(index) => set(index),
         None => note::say(format_args!(
-            "{}={} is neither {} nor {}; it is left out",
+            "{}={} is none of {}; it is left out",
             note::Printable(name),
             note::Printable(value),
-            note::Printable(choices[0]),
-            note::Printable(choices[1])
+            Listed(choices)
         )),
+    }
+}
+
+/// Values that a variable may have.
+struct Listed<'a>(&'a [&'a [u8]]);
+
+impl core::fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        for (index, choice) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}{}", note::Printable(choice))?;
+        }
+        Ok(())
     }
 }

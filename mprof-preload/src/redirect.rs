@@ -18,7 +18,7 @@ use mprof_core::{elf_image, modules, note, sys};
 
 use crate::dynamic_symbols::Table;
 use crate::hooks::loading::before_loading;
-use crate::{originals, profile, startup};
+use crate::{library_calls, originals, profile, startup};
 
 /// The functions that have to do with objects of the allocator. `cfree` and the names with `__libc_` are the C
 /// library's other names for the same.
@@ -69,6 +69,7 @@ fn is_of_use() -> bool {
 /// As for dlsym(3).
 pub unsafe extern "C" fn answer(handle: *mut c_void, name: *const c_char) -> *mut c_void {
     originals::find();
+    library_calls::apply();
     let null = core::ptr::null_mut();
     if core::ptr::eq(handle, libc::RTLD_NEXT) || core::ptr::eq(handle, libc::RTLD_DEFAULT) || name.is_null() {
         return null;

@@ -23,15 +23,41 @@ macro_rules! shims {
     };
 }
 
+/// Defines functions as `shims`, but for calls that are redirected to them: they are not exported.
+macro_rules! redirected_shims {
+    ($($(#[$doc:meta])* $name:ident => $hook:path, $sp:literal, $bp:literal;)+) => {
+        $(
+            $(#[$doc])*
+            #[unsafe(naked)]
+            unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    concat!("mov ", $sp, ", rsp"),
+                    concat!("mov ", $bp, ", rbp"),
+                    "jmp {hook}",
+                    hook = sym $hook,
+                )
+            }
+        )+
+    };
+}
+
 /// Defines exported functions that call `before`, with all arguments kept, and then jump to the original, which
 /// sees the program as its caller: some functions of the C library look at who calls them.
 macro_rules! passing_shims {
     ($($(#[$doc:meta])* $name:ident => $before:path, $original:path;)+) => {
+        $crate::shim::redirected_passing_shims! {
+            $($(#[$doc])* #[unsafe(no_mangle)] pub $name => $before, $original;)+
+        }
+    };
+}
+
+/// The same, for calls that are redirected to them, where they are not given attributes that export them.
+macro_rules! redirected_passing_shims {
+    ($($(#[$attribute:meta])* $visibility:vis $name:ident => $before:path, $original:path;)+) => {
         $(
-            $(#[$doc])*
-            #[unsafe(no_mangle)]
+            $(#[$attribute])*
             #[unsafe(naked)]
-            pub unsafe extern "C" fn $name() {
+            $visibility unsafe extern "C" fn $name() {
                 core::arch::naked_asm!(
                     "push rdi",
                     "push rsi",
@@ -127,4 +153,6 @@ macro_rules! answering_shims {
     };
 }
 
-pub(crate) use {answering_shims, choosing_shims, passing_shims, shims};
+pub(crate) use {
+    answering_shims, choosing_shims, passing_shims, redirected_passing_shims, redirected_shims, shims,
+};

@@ -20,7 +20,10 @@ use mprof_core::{header, note, process, recording, sys};
 use mprof_format::kinds::Reason;
 
 use crate::hooks::ending;
-use crate::{alternate_stack, identity, leak_check, options, originals, profile, reference, signals, viewer};
+use crate::{
+    alternate_stack, identity, leak_check, library_calls, options, originals, profile, reference, signals,
+    viewer,
+};
 
 /// Before the first header is written: whatever comes first, an event or our constructor.
 pub fn before_first_event() {
@@ -70,6 +73,7 @@ fn start() {
     }
     let first = ours.is_none_or(|ours| (ours.start..ours.end).contains(&(malloc as usize)));
     FIRST_MALLOC.store(first, Ordering::Relaxed);
+    library_calls::start();
 }
 
 unsafe extern "C" {

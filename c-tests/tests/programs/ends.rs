@@ -76,17 +76,12 @@ fn stdio_buffers() {
 #[test]
 fn double_free() {
     let aborted = Status::Signalled(libc::SIGABRT);
-    Program::c("double_free")
-        .says("double free")
-        .prints("freeing twice\n")
-        .ends(aborted)
-        .any_data()
-        .check(|_| {});
+    Program::c("double_free").may_complain().prints("freeing twice\n").ends(aborted).any_data().check(|_| {});
 }
 
 fn wild_free(what: &str) {
     let program = Program::c("wild_free").args(&[what]).prints(&format!("freeing {what}\n"));
-    program.ends(Status::Signalled(libc::SIGABRT)).any_data().check(|_| {});
+    program.ends(Status::Signalled(libc::SIGABRT)).any_data().may_complain().check(|_| {});
 }
 
 #[test]

@@ -113,16 +113,16 @@ impl<N: Number> AddAssign for Usage<N> {
     }
 }
 
-/// Categories that the tables have a column for: s, m, l, x.
+/// Categories that the tables have a column for: s, m, l, x, or Lisp's c, f, s, o.
 pub const CATEGORIES: usize = 4;
 
-/// The column of a category, from 0; `None` for one that has no column and counts in sums only.
+/// The column of a category in the tables of its half, from 0; `None` for one that has no column and counts in sums only.
 pub fn column(category: Category) -> Option<usize> {
     match category {
-        Category::Small => Some(0),
-        Category::Medium => Some(1),
-        Category::Large => Some(2),
-        Category::ExtraLarge => Some(3),
+        Category::Small | Category::Cons | Category::CollectedSmall => Some(0),
+        Category::Medium | Category::Float | Category::CollectedMedium => Some(1),
+        Category::Large | Category::Structure | Category::CollectedLarge => Some(2),
+        Category::ExtraLarge | Category::OtherObject | Category::CollectedExtraLarge => Some(3),
         _ => None,
     }
 }
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_category_without_a_column_counts_in_the_sum_only() {
-        let tally = Tally::of(Category::Other(9), Usage::new(1, 8, 0, 0));
+        let tally = Tally::of(Category::Other(19), Usage::new(1, 8, 0, 0));
         assert_eq!(tally.usage.bytes, 8);
         assert_eq!(tally.bytes, [0; CATEGORIES]);
     }

@@ -1,6 +1,7 @@
 //! Options that choose tables and rows.
 
 use crate::analysis::curve::Clock;
+use crate::analysis::half::Half;
 use crate::analysis::share::Detail;
 use crate::export::CsvRows;
 use crate::report::number::Marks;
@@ -35,6 +36,18 @@ pub struct Shown {
     /// Order of rows (default: each table's own)
     #[arg(long, value_name = "ORDER")]
     sort: Option<Sort>,
+
+    /// Only what C's malloc and its kin gave out (default: all that there is)
+    #[arg(long)]
+    c: bool,
+
+    /// Only what a Lisp system allocated, by type
+    #[arg(long)]
+    lisp: bool,
+
+    /// Only what another program's garbage collector gave out (recorded with MPROF_GC=1)
+    #[arg(long)]
+    gc: bool,
 
     /// Show source files in place of the tables, with what their lines allocated; without FILE (a path, its end or a
     /// glob), those parts that allocate most
@@ -147,6 +160,12 @@ impl Shown {
             TimeUnit::Bytes => Clock::Bytes,
             TimeUnit::Allocations => Clock::Allocations,
         }
+    }
+
+    /// The halves asked for; none where none is named.
+    pub fn halves(&self) -> Vec<Half> {
+        let asked = [(self.c, Half::C), (self.lisp, Half::Lisp), (self.gc, Half::Collected)];
+        asked.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, half)| half).collect()
     }
 
     /// The source files asked for in place of the tables.

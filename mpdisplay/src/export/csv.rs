@@ -4,6 +4,7 @@
 use super::{CsvRows, Source, chains, rows};
 use crate::analysis::functions::{Function, TRUNCATED};
 use crate::analysis::graph::{Entry, Graph, Line, Subject};
+use crate::analysis::half::Half;
 use crate::analysis::tally::{Tally, Usage};
 use crate::analysis::tree::{Count, Tree};
 use crate::report::options::Order;
@@ -236,12 +237,8 @@ fn counts(source: &Source<'_>) -> Vec<Count> {
 /// A category's letter.
 pub(super) fn category(category: Category) -> String {
     match category {
-        Category::Small => "s".into(),
-        Category::Medium => "m".into(),
-        Category::Large => "l".into(),
-        Category::ExtraLarge => "x".into(),
         Category::Other(number) => number.to_string(),
-        _ => String::new(),
+        known => char::from(Half::of(known).letters()[usize::from(known.index() % 4)]).to_string(),
     }
 }
 

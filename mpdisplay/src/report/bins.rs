@@ -5,6 +5,7 @@ use super::number::{Shown, bracket, counted, one_decimal};
 use super::options::{Options, Order};
 use super::rows::{Rows, rank};
 use crate::analysis::bins::{BinRow, Bins};
+use crate::analysis::half::Half;
 use crate::analysis::share::Detail;
 use crate::analysis::tally::Usage;
 use std::cmp::Reverse;
@@ -44,13 +45,12 @@ pub(super) fn write<N: Shown>(bins: &Bins<N>, options: &Options, out: &mut impl 
 /// Says why there is no table.
 pub(super) fn write_unknown(options: &Options, out: &mut impl Write) -> io::Result<()> {
     heading(out, options.styles, "Allocation bins")?;
-    line(
-        out,
-        match options.at_peak {
-            true => "  sizes of what was alive at the peak are not recorded",
-            false => "  sizes are recorded for whole processes only, not by thread or call chain",
-        },
-    )
+    let what = if options.half == Half::Lisp { "types" } else { "sizes" };
+    let why = match options.at_peak {
+        true => "of what was alive at the peak are not recorded",
+        false => "are recorded for whole processes only, not by thread or call chain",
+    };
+    line(out, &format!("  {what} {why}"))
 }
 
 /// Widths and shares of the table.

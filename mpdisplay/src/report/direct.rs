@@ -5,9 +5,10 @@ use super::fold::fold_name;
 use super::layout::{breakdown, breakdown_columns, column, heading, line, rule};
 use super::number::{Shown, counted, one_decimal};
 use super::options::Options;
-use super::rows::{Rows, rank};
+use super::rows::{Rows, kept_too, rank};
 use super::style::Style;
 use crate::analysis::direct::{Direct, DirectRow};
+use crate::analysis::half::Half;
 use crate::analysis::tally::{CATEGORIES, Tally, Usage};
 use crate::analysis::tree::Tree;
 use std::io::{self, Write};
@@ -39,7 +40,7 @@ pub(super) fn write<N: Shown>(
     let one = if options.paths.lines { "line" } else { "function" };
     rows.note(out, options, one, |rest| {
         let (calls, bytes) = (counted(rest.allocs, "call"), counted(rest.bytes, "byte"));
-        format!("{calls}, {bytes}, {} kept", rest.kept_bytes().text())
+        kept_too(format!("{calls}, {bytes}"), rest, options)
     })
 }
 
@@ -73,6 +74,9 @@ impl<'a, N: Shown> Table<'a, N> {
     fn titles(&self, out: &mut impl Write) -> io::Result<()> {
         let Table { bytes, kept, calls, .. } = *self;
         let sizes = breakdown_columns::<N>();
+        if !self.options.half.is_freed() {
+            return self.short_titles(out);
+        }
         let titles = format!(
             "{:>SHARE$}{:>bytes$} |{:^field$}|{:>kept$} |{:^sizes$}|{:>calls$}  name",
             "% mem",
@@ -85,7 +89,19 @@ impl<'a, N: Shown> Table<'a, N> {
         );
         line(out, &titles)?;
         let begin = SHARE + bytes + 2;
-        let rule = rule::<N>(2, titles.len() - 2, [begin, begin + sizes + 2 + kept + 2]);
+        let rule = rule::<N>(2, titles.len() - 2, &[begin, begin + sizes + 2 + kept + 2], self.options.half);
+        line(out, &self.options.styles.paint(Style::Faint, &rule))
+    }
+
+    /// The titles where a garbage collector frees: what is kept means nothing.
+    fn short_titles(&self, out: &mut impl Write) -> io::Result<()> {
+        let Table { bytes, calls, .. } = *self;
+        let field = breakdown_columns::<N>() + 1;
+        let of = if self.options.half == Half::Lisp { "% mem(type)" } else { "% mem(size)" };
+        let titles =
+            format!("{:>SHARE$}{:>bytes$} |{of:^field$}|{:>calls$}  name", "% mem", "bytes", "calls");
+        line(out, &titles)?;
+        let rule = rule::<N>(2, titles.len() - 2, &[SHARE + bytes + 2], self.options.half);
         line(out, &self.options.styles.paint(Style::Faint, &rule))
     }
 
@@ -102,8 +118,10 @@ impl<'a, N: Shown> Table<'a, N> {
         let kept_sizes = breakdown(kept_bytes, total.usage.kept_bytes(), options.marks);
         let usage = &own.usage;
         let mut text = format!("{share:>SHARE$}{:>bytes$} |{sizes} |", usage.bytes.text());
-        text +=
-            &format!("{:>kept$} |{kept_sizes}|{:>calls$}  ", usage.kept_bytes().text(), usage.allocs.text());
+        if options.half.is_freed() {
+            text += &format!("{:>kept$} |{kept_sizes}|", usage.kept_bytes().text());
+        }
+        text += &format!("{:>calls$}  ", usage.allocs.text());
         line(out, &(text.clone() + &fold_name(name, text.len(), &options.page)))
     }
 }

@@ -140,7 +140,13 @@ impl<N: Shown> Drawing<'_, N> {
         let fractions = sizes + breakdown + 2;
         let length = fractions + breakdown + 2 + called;
         line(out, "")?;
-        line(out, &self.options.styles.paint(Style::Faint, &rule::<N>(0, length, [sizes, fractions])))
+        line(
+            out,
+            &self
+                .options
+                .styles
+                .paint(Style::Faint, &rule::<N>(0, length, &[sizes, fractions], self.options.half)),
+        )
     }
 
     /// The name of a function or cycle, without index.

@@ -172,14 +172,20 @@ pub(super) fn write_choices(options: &Options, out: &mut impl Write) -> io::Resu
 pub(super) fn write_total<N: Shown>(
     total: &Usage<N>,
     of: Option<&Usage<N>>,
+    options: &Options,
     out: &mut impl Write,
 ) -> io::Result<()> {
     let counts = |objects: N, bytes: N| format!("{}, {}", counted(objects, "object"), counted(bytes, "byte"));
-    let (all, kept) = (counts(total.allocs, total.bytes), counts(total.kept(), total.kept_bytes()));
-    line(out, "Allocated", &format!("{all}; kept: {kept}"))?;
+    let sums = |usage: &Usage<N>| {
+        let all = counts(usage.allocs, usage.bytes);
+        match options.half.is_freed() {
+            true => format!("{all}; kept: {}", counts(usage.kept(), usage.kept_bytes())),
+            false => all,
+        }
+    };
+    line(out, "Allocated", &sums(total))?;
     if let Some(of) = of {
-        let (all, kept) = (counts(of.allocs, of.bytes), counts(of.kept(), of.kept_bytes()));
-        line(out, "Of", &format!("{all}; kept: {kept}"))?;
+        line(out, "Of", &sums(of))?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::number::{Marks, Shown, two_columns};
 use super::style::{Style, Styles};
+use crate::analysis::half::Half;
 use crate::analysis::tally::CATEGORIES;
 use std::io::{self, Write};
 
@@ -39,10 +40,10 @@ pub(super) fn no_breakdown<N: Shown>() -> String {
 
 /// A rule `length` columns long. Breakdowns begin at the columns `breakdowns`; over the right digit of each of
 /// their fields stands the category's letter.
-pub(super) fn rule<N: Shown>(start: usize, length: usize, breakdowns: [usize; 2]) -> String {
+pub(super) fn rule<N: Shown>(start: usize, length: usize, breakdowns: &[usize], half: Half) -> String {
     let mut rule = [" ".repeat(start), "-".repeat(length)].concat().into_bytes();
     for begin in breakdowns {
-        for (index, &letter) in b"smlx".iter().enumerate() {
+        for (index, letter) in half.letters().into_iter().enumerate() {
             if let Some(place) = rule.get_mut(begin + field::<N>() * (index + 1) - 1) {
                 *place = letter;
             }
@@ -77,12 +78,13 @@ mod tests {
 
     #[test]
     fn letters_stand_over_right_digits() {
-        let rule = rule::<u64>(2, 40, [4, 20]);
+        let rule = rule::<u64>(2, 40, &[4, 20], Half::C);
         let fields = format!("{:4}{}{:4}{}", "", " 11 22 33 44", "", " 55 66 77 88");
         for (letter, digit) in ["s1", "m2", "l3", "x4"].iter().map(|pair| pair.split_at(1)) {
             assert_eq!(rule.find(letter), fields.rfind(digit), "{letter}");
         }
         assert_eq!(rule.len(), 42);
-        assert_eq!(super::rule::<Change>(0, 20, [1, 30]), "----s---m---l---x---");
+        assert_eq!(super::rule::<Change>(0, 20, &[1, 30], Half::C), "----s---m---l---x---");
+        assert_eq!(super::rule::<u64>(0, 14, &[1], Half::Lisp), "---c--f--s--o-");
     }
 }

@@ -21,6 +21,7 @@ pub mod source;
 pub mod style;
 pub(crate) mod time;
 mod timeline;
+mod types;
 pub mod view;
 
 use crate::analysis::annotation::Annotation;
@@ -37,6 +38,7 @@ use options::{By, Options};
 use source::Sources;
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
+use style::Style;
 use view::View;
 
 /// Writes the report of the profiles.
@@ -44,11 +46,27 @@ use view::View;
 /// # Errors
 /// Those of `out`.
 pub fn write_report(profiles: &[Profile], options: &Options, out: &mut impl Write) -> io::Result<()> {
-    let parts: Vec<Part<'_>> = profiles.iter().map(Part::whole).collect();
+    write_parts(&profiles.iter().map(Part::whole).collect::<Vec<_>>(), options, out)
+}
+
+/// Writes the report of parts of profiles.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_parts(parts: &[Part<'_>], options: &Options, out: &mut impl Write) -> io::Result<()> {
     match options.by {
-        By::Function | By::Module => write_sum(&parts, options, out),
-        By::Process | By::Thread => write_each(&parts, options, out),
+        By::Function | By::Module => write_sum(parts, options, out),
+        By::Process | By::Thread => write_each(parts, options, out),
     }
+}
+
+/// Writes which half of the profiles the report after this is of, where there are several.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_half(options: &Options, out: &mut impl Write) -> io::Result<()> {
+    let title = format!("=== {} ===", options.half.name());
+    write!(out, "{}\n\n", options.styles.paint(Style::Heading, &title))
 }
 
 /// Writes the report of all parts together.
@@ -179,7 +197,7 @@ pub fn write_comparison(
 /// Writes what is done to the numbers, and their sums.
 fn write_sums<N: Shown>(view: &View<N>, options: &Options, out: &mut impl Write) -> io::Result<()> {
     header::write_choices(options, out)?;
-    header::write_total(&view.total, options.chains.chooses().then_some(&view.all), out)
+    header::write_total(&view.total, options.chains.chooses().then_some(&view.all), options, out)
 }
 
 fn write_tables<N: Shown>(
@@ -195,9 +213,10 @@ fn write_tables<N: Shown>(
         leaks::write(subject, leaks, &asked, options, out)?;
     }
     if options.tables.bins {
-        match &view.bins {
-            Some(bins) => bins::write(bins, options, out)?,
-            None => bins::write_unknown(options, out)?,
+        match (&view.bins, &view.types) {
+            (_, Some(types)) if !options.half.is_freed() => types::write(types, options, out)?,
+            (Some(bins), _) => bins::write(bins, options, out)?,
+            (None, _) => bins::write_unknown(options, out)?,
         }
     }
     if options.tables.direct {

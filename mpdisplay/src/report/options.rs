@@ -5,6 +5,7 @@ use super::style::Styles;
 use crate::analysis::chains::Chains;
 use crate::analysis::curve::Clock;
 use crate::analysis::graph::GraphKind;
+use crate::analysis::half::Half;
 use crate::analysis::kinds::Kinds;
 use crate::analysis::leaks::PathOptions;
 use crate::analysis::pattern::Patterns;
@@ -39,6 +40,8 @@ pub struct Options {
     pub show: Patterns,
     /// Whether the parts of the input are summed or kept apart.
     pub by: By,
+    /// Which half of the profiles is drawn; they have nothing of another.
+    pub half: Half,
     /// Folders in which sources are looked for that are not where the debug information says.
     pub source_directories: Vec<PathBuf>,
     /// All numbers are of what was alive at the heap's peak.
@@ -84,6 +87,24 @@ pub struct Tables {
     pub lifetime: bool,
     /// Reallocation.
     pub growth: bool,
+}
+
+impl Tables {
+    /// Those of them that there are of a half.
+    pub fn of(self, half: Half) -> Tables {
+        let freed = half.is_freed();
+        let Tables { leaks, bins, direct, graph, peak, timeline, lifetime, growth } = self;
+        Tables {
+            leaks: leaks && freed,
+            bins,
+            direct,
+            graph,
+            peak: peak && freed,
+            timeline: timeline && freed,
+            lifetime: lifetime && freed,
+            growth: growth && freed,
+        }
+    }
 }
 
 impl Default for Tables {

@@ -5,7 +5,7 @@ use super::layout::{column, heading, line};
 use super::number::{bracket, counted};
 use super::options::Options;
 use super::process::command_line;
-use super::rows::{Rows, rank};
+use super::rows::{Rows, kept_too, rank};
 use super::style::Style;
 use super::view::View;
 use super::write_sum;
@@ -65,7 +65,7 @@ impl Overview {
         let mut whole = Usage::default();
         rows.iter().for_each(|row| whole += row.usage);
         header::write_choices(options, out)?;
-        header::write_total(&whole, None, out)?;
+        header::write_total(&whole, None, options, out)?;
         let mut rows = Rows::select(rows, options, &whole, |row| row.usage, |row| row.usage);
         rows.shown.sort_by(|a, b| {
             let rank = |row: &Row<'_>| rank(options.order, &row.usage, row.usage.bytes);
@@ -75,7 +75,7 @@ impl Overview {
         self.table(&rows.shown, &whole, options, out)?;
         rows.note(out, options, self.one, |rest| {
             let (objects, bytes) = (counted(rest.allocs, "object"), counted(rest.bytes, "byte"));
-            format!("{objects}, {bytes}, {} kept", rest.kept_bytes())
+            kept_too(format!("{objects}, {bytes}"), rest, options)
         })?;
         for row in &rows.shown {
             let title = format!("=== {} {} ===", self.one, row.name);
@@ -99,24 +99,21 @@ impl Overview {
         let bytes = width(10, |usage| usage.bytes);
         let frees = width(10, |usage| usage.frees);
         let kept = width(10, Usage::kept_bytes);
-        let titles = format!(
-            "{:>allocs$}{:>bytes$} (%) {:>frees$}{:>kept$} (%)    {}",
-            "allocs", "bytes", "frees", "kept", self.one
-        );
-        line(out, &titles)?;
+        let freed = options.half.is_freed();
+        let mut titles = format!("{:>allocs$}{:>bytes$} (%) ", "allocs", "bytes");
+        if freed {
+            titles += &format!("{:>frees$}{:>kept$} (%) ", "frees", "kept");
+        }
+        line(out, &format!("{titles}   {}", self.one))?;
         line(out, "")?;
         for Row { usage, name, .. } in rows {
             let share = bracket(usage.bytes, whole.bytes, options.marks);
             let kept_share = bracket(usage.kept_bytes(), whole.kept_bytes(), options.marks);
-            let numbers = format!("{:>allocs$}{:>bytes$} {share:<4}", usage.allocs, usage.bytes);
-            line(
-                out,
-                &format!(
-                    "{numbers}{:>frees$}{:>kept$} {kept_share:<4}   {name}",
-                    usage.frees,
-                    usage.kept_bytes()
-                ),
-            )?;
+            let mut numbers = format!("{:>allocs$}{:>bytes$} {share:<4}", usage.allocs, usage.bytes);
+            if freed {
+                numbers += &format!("{:>frees$}{:>kept$} {kept_share:<4}", usage.frees, usage.kept_bytes());
+            }
+            line(out, &format!("{numbers}   {name}"))?;
         }
         Ok(())
     }

@@ -92,6 +92,11 @@ impl<T, N: Shown> Rows<T, N> {
     }
 }
 
+/// A sum with the kept bytes behind it, where they mean something.
+pub(super) fn kept_too<N: Shown>(sum: String, usage: &Usage<N>, options: &Options) -> String {
+    if options.half.is_freed() { format!("{sum}, {} kept", usage.kept_bytes().text()) } else { sum }
+}
+
 /// What rows are ordered by, smallest first: the number that the option asks for or, without it, `own`.
 pub(crate) fn rank<N: Number>(order: Option<Order>, usage: &Usage<N>, own: N) -> Reverse<u64> {
     Reverse(match order {

@@ -9,6 +9,7 @@ use crate::analysis::number::Change;
 use crate::analysis::part::Part;
 use crate::analysis::tally::Usage;
 use crate::analysis::tree::Tree;
+use crate::analysis::types::Types;
 use crate::suppress;
 use mprof_format::model::Profile;
 
@@ -20,6 +21,8 @@ pub struct View<N = u64> {
     /// The sizes; `None` where they are not known, because chains, threads or the peak are chosen: sizes are
     /// recorded for whole processes only.
     pub bins: Option<Bins<N>>,
+    /// The types, where a garbage collector frees; `None` for the same reason.
+    pub types: Option<Types<N>>,
     /// The sum over the chains.
     pub total: Usage<N>,
     /// The same with the chains that do not count.
@@ -29,22 +32,25 @@ pub struct View<N = u64> {
 impl View {
     /// What there is to see of the parts, summed.
     pub fn new(parts: &[Part<'_>], options: &Options) -> Self {
-        let bins = bins_of(parts, options).map(Bins::new);
-        View::of(Tree::of(parts.iter().cloned()), bins, options)
+        let whole = whole_profiles(parts, options);
+        let types = whole.clone().map(Types::new);
+        let bins = whole.filter(|_| options.half.is_freed()).map(Bins::new);
+        View::of(Tree::of(parts.iter().cloned()), bins, types, options)
     }
 }
 
 impl View<Change> {
     /// What there is to see of two states that are compared.
     pub fn comparing([before, after]: [&[Part<'_>]; 2], options: &Options) -> Self {
-        let bins = bins_of(before, options).zip(bins_of(after, options));
-        let bins = bins.map(|(before, after)| Bins::comparing(&before, &after));
-        View::of(Tree::comparing(before, after), bins, options)
+        let whole = whole_profiles(before, options).zip(whole_profiles(after, options));
+        let bins = whole.as_ref().map(|(before, after)| Bins::comparing(before, after));
+        let types = whole.map(|(before, after)| Types::comparing(&before, &after));
+        View::of(Tree::comparing(before, after), bins, types, options)
     }
 }
 
 impl<N: Shown> View<N> {
-    fn of(mut tree: Tree<N>, bins: Option<Bins<N>>, options: &Options) -> Self {
+    fn of(mut tree: Tree<N>, bins: Option<Bins<N>>, types: Option<Types<N>>, options: &Options) -> Self {
         if options.at_peak {
             tree.retain_peak();
         }
@@ -53,7 +59,7 @@ impl<N: Shown> View<N> {
         if options.by == By::Module {
             tree = by_module(tree);
         }
-        View { total: total(&tree), tree, bins, all }
+        View { total: total(&tree), tree, bins, types, all }
     }
 
     /// The leak table, without what is suppressed.
@@ -70,8 +76,8 @@ fn total<N: Shown>(tree: &Tree<N>) -> Usage<N> {
     total
 }
 
-/// The profiles whose sizes are counted.
-fn bins_of<'p>(parts: &[Part<'p>], options: &Options) -> Option<Vec<&'p Profile>> {
+/// The profiles whose sizes and types are counted.
+fn whole_profiles<'p>(parts: &[Part<'p>], options: &Options) -> Option<Vec<&'p Profile>> {
     let whole = parts.iter().all(Part::is_whole) && !options.chains.chooses() && !options.at_peak;
     whole.then(|| parts.iter().map(|part| part.profile).collect())
 }

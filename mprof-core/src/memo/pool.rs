@@ -199,14 +199,14 @@ mod tests {
         let word = |address: usize, value: usize| Word { address: 0x7000 + address, value };
         let outer: [Word; 40] = core::array::from_fn(|index| word(0x1000 - 8 * index, index));
         let chain = |inner: &[Word]| [&outer[..], inner].concat();
-        let first = pool.add_words(&chain(&[word(0x800, 1)])).unwrap();
+        let first = pool.add_words(&chain(&[word(0x100, 1)])).unwrap();
         let lines = pool.len();
-        let second = pool.add_words(&chain(&[word(0x800, 2)])).unwrap();
+        let second = pool.add_words(&chain(&[word(0x100, 2)])).unwrap();
         assert_ne!(first, second);
         assert_eq!(pool.len(), lines + 1);
-        assert_eq!(pool.add_words(&chain(&[word(0x800, 1)])), Some(first));
+        assert_eq!(pool.add_words(&chain(&[word(0x100, 1)])), Some(first));
         let mut found: alloc::vec::Vec<Word> = pool.words(second).map(|(_, word)| word).collect();
         found.reverse();
-        assert_eq!(found, chain(&[word(0x800, 2)]));
+        assert_eq!(found, chain(&[word(0x100, 2)]));
     }
 }

@@ -4,6 +4,7 @@ use super::eh_frame::{Workspace, derive};
 use super::rule::PackedRule;
 use super::{State, read_word};
 use crate::arena::{Arena, Zeroable};
+use crate::lisp;
 use crate::location::{FrameKey, Location};
 use allocator_api2::alloc::Allocator;
 use core::alloc::Layout;
@@ -83,11 +84,12 @@ impl RuleCache {
             return None;
         }
         let (key, rule) = derive(workspace, location);
+        let rule = lisp::look_at(location, key, PackedRule::from(rule));
         let index = location.hash() & self.mask;
         // SAFETY: the index is masked into the table.
         let slot = unsafe { &mut *self.slots.add(index) };
         self.evictions += usize::from(slot.rule != PackedRule::EMPTY);
-        *slot = Slot { key, rule: PackedRule::from(rule) };
+        *slot = Slot { key, rule };
         Some(*slot)
     }
 

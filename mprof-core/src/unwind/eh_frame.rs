@@ -134,6 +134,16 @@ pub fn function_start(location: Location) -> Option<usize> {
     Some(tables.entry(address)?.initial_address() as usize)
 }
 
+/// First address and length, in bytes, of the function that a location lies in, by its unwind table entry.
+pub fn function_extent(location: Location) -> Option<(usize, u32)> {
+    let address = location.lookup_address();
+    let object = modules::find(address)?;
+    // SAFETY: the object is loaded, and the caller has the location from something that refers to it.
+    let tables = unsafe { tables(&object) }?;
+    let entry = tables.entry(address)?;
+    Some((entry.initial_address() as usize, u32::try_from(entry.len()).ok()?))
+}
+
 /// Where a register's saved value lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Saved {

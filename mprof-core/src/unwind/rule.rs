@@ -3,6 +3,8 @@
 //! ```text
 //! bits 0–3    kind
 //! bit  4      the frame saved its caller's frame pointer
+//! bit  5      the frame is a Lisp interpreter's
+//! bit  6      the frame is a compiled Lisp function's
 //! bits 8–35   first offset, signed, bytes
 //! bits 36–63  second offset, signed, bytes
 //! ```
@@ -58,6 +60,8 @@ impl Rule {
 }
 
 const SAVED: u64 = 1 << 4;
+const INTERPRETER: u64 = 1 << 5;
+const COMPILED: u64 = 1 << 6;
 const OFFSET_BITS: u32 = 28;
 
 /// A packed rule; 0 is no rule.
@@ -94,6 +98,27 @@ impl PackedRule {
     #[inline(always)]
     pub fn second(self) -> isize {
         self.0 as isize >> (64 - OFFSET_BITS)
+    }
+
+    /// The same rule, of a frame of a Lisp interpreter's.
+    pub fn of_interpreter(self) -> PackedRule {
+        PackedRule(self.0 | INTERPRETER)
+    }
+
+    /// The same rule, of a frame of a compiled Lisp function's.
+    pub fn of_compiled_lisp(self) -> PackedRule {
+        PackedRule(self.0 | COMPILED)
+    }
+
+    /// Whether the frame is a Lisp function's, interpreted or compiled.
+    pub fn is_lisp(self) -> bool {
+        self.0 & (INTERPRETER | COMPILED) != 0
+    }
+
+    /// Whether the frame is a Lisp interpreter's.
+    #[inline(always)]
+    pub fn is_interpreter(self) -> bool {
+        self.0 & INTERPRETER != 0
     }
 
     /// Whether the frame saved its caller's frame pointer.

@@ -67,7 +67,7 @@ impl Source<'_> {
         }
     }
 
-    fn context(&mut self, id: usize, threads: usize, modules: usize) -> Context {
+    fn context(&mut self, id: usize, threads: usize, modules: usize, lisp: usize) -> Context {
         let special = Frame::Special(Special::from_index(self.small(4) as u32));
         let parent = match self.small(3) {
             0 => self.id(id),
@@ -76,6 +76,7 @@ impl Source<'_> {
         let frame = match (parent, self.small(12)) {
             (_, 0) => special,
             (None, _) => self.id(threads).map_or(special, Frame::Thread),
+            (Some(_), 1..3) => self.id(lisp).map_or(special, Frame::Lisp),
             (Some(_), _) => self.code(modules),
         };
         Context { parent, frame }
@@ -113,6 +114,21 @@ impl Source<'_> {
             Bin { size, allocs, frees, bytes, freed_bytes }
         };
         sizes.into_iter().map(bin).collect()
+    }
+
+    fn collected(&mut self, modules: usize) -> Collected {
+        let functions = self.list(3, |source| LispFunction {
+            name: source.string(),
+            package: source.string(),
+            code: (source.small(2) == 0).then(|| (source.code(modules), source.number())),
+        });
+        let bins = self.list(3, |source| TypeBin {
+            category: Category::from_index(source.number() as u8),
+            name: source.string(),
+            allocs: source.number(),
+            bytes: source.number(),
+        });
+        Collected { functions, bins }
     }
 
     fn history(&mut self, contexts: usize) -> History {
@@ -323,8 +339,11 @@ pub(crate) fn profile(numbers: &[u64]) -> Profile {
         count: source.number(),
         start: (source.small(2) == 0).then(|| source.code(modules.len())),
     });
+    let collected = source.collected(modules.len());
     let count = source.small(200) as usize;
-    let contexts: Vec<_> = (0..count).map(|id| source.context(id, threads.len(), modules.len())).collect();
+    let lisp = collected.functions.len();
+    let contexts: Vec<_> =
+        (0..count).map(|id| source.context(id, threads.len(), modules.len(), lisp)).collect();
     let counters = source.counters(contexts.len());
     let bins = source.bins();
     let history = source.history(contexts.len());
@@ -343,6 +362,7 @@ pub(crate) fn profile(numbers: &[u64]) -> Profile {
         contexts,
         counters,
         bins,
+        collected,
         history,
         reachability,
         names,

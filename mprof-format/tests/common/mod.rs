@@ -13,6 +13,8 @@ use mprof_format::{read, write_profile};
 /// The golden file of format version 1: [`every_kind`].
 pub(crate) const EVERY_KIND_V1: &[u8] = include_bytes!("../files/v1/every-kind.mprof");
 
+/// The golden file of the records of Lisp programs, which came later: [`lisp`].
+pub(crate) const LISP_V1: &[u8] = include_bytes!("../files/v1/lisp.mprof");
 /// The golden file of the records about the course of time, which came later: [`history`].
 pub(crate) const HISTORY_V1: &[u8] = include_bytes!("../files/v1/history.mprof");
 
@@ -126,6 +128,7 @@ pub(crate) fn every_kind() -> Profile {
             Bin { size: Some(204), allocs: 10_000, frees: 4981, bytes: 2_040_000, freed_bytes: 1_016_124 },
             Bin { size: None, allocs: 2, frees: 1, bytes: 9000, freed_bytes: 4000 },
         ],
+        collected: Collected::default(),
         history: History::default(),
         reachability: None,
         names: Some(every_name()),
@@ -150,6 +153,48 @@ pub(crate) fn reachability() -> Profile {
         names: None,
         extra: vec![],
         ..every_kind()
+    }
+}
+
+/// A profile with what only Lisp programs have.
+pub(crate) fn lisp() -> Profile {
+    let context = |parent, frame| Context { parent, frame };
+    let function = |name: &[u8], package: &[u8], code| LispFunction {
+        name: name.to_vec(),
+        package: package.to_vec(),
+        code,
+    };
+    let start = Frame::Code { module: 0, address: 0x10_df70, interrupted: true };
+    let counter =
+        |category, allocs, bytes| Counter { context: 3, category, allocs, bytes, frees: 0, freed_bytes: 0 };
+    let bin = |category, name: &[u8], allocs, bytes| TypeBin { category, name: name.to_vec(), allocs, bytes };
+    Profile {
+        process: Process { pid: 4242, program: b"/usr/bin/ecl".to_vec(), ..Process::default() },
+        modules: vec![Module {
+            path: b"/usr/lib/libecl.so".to_vec(),
+            length: 0x36_c000,
+            ..Module::default()
+        }],
+        threads: vec![Thread { tid: 4242, count: 1, ..Thread::default() }],
+        contexts: vec![
+            context(None, Frame::Thread(0)),
+            context(Some(0), Frame::Lisp(1)),
+            context(Some(1), code(0, 0x10_dff0)),
+            context(Some(2), Frame::Lisp(2)),
+        ],
+        counters: vec![counter(Category::Cons, 1000, 16_000), counter(Category::Structure, 1, 88)],
+        collected: Collected {
+            functions: vec![
+                function(b"MAPCAR", b"COMMON-LISP", Some((start, 256))),
+                function(b"(SETF AGE)", b"CL-USER", None),
+                function(b"", b"", None),
+            ],
+            bins: vec![
+                bin(Category::Cons, b"cons", 1000, 16_000),
+                bin(Category::Structure, b"string", 1, 88),
+            ],
+        },
+        ..Profile::default()
     }
 }
 

@@ -5,11 +5,13 @@ use core::ffi::{c_int, c_void};
 use mprof_core::events::{self, Pointer, Request};
 use mprof_core::freed;
 use mprof_core::header::{HEADER, OFFSET_LIMIT};
+use mprof_core::misuse;
+use mprof_core::modules;
 use mprof_core::sys::PAGE;
 use mprof_core::unwind::Entry;
 
 use crate::shim::shims;
-use crate::{bootstrap, originals};
+use crate::{bootstrap, identity, originals};
 
 const ENOMEM: c_int = libc::ENOMEM;
 
@@ -88,7 +90,7 @@ unsafe extern "C" fn hook_free(pointer: *mut c_void, sp: usize, bp: usize) {
                 events::free(Entry { sp, bp }, object);
                 real(object.block().cast());
             }
-            None => free_headless(pointer, real),
+            None => free_headless(Entry { sp, bp }, pointer, real),
         }
     }
 }
@@ -99,20 +101,29 @@ unsafe extern "C" fn hook_free(pointer: *mut c_void, sp: usize, bp: usize) {
 /// As free(3), whose pointer is not null.
 #[cold]
 #[inline(never)]
-unsafe fn free_headless(pointer: *mut c_void, real: unsafe extern "C" fn(*mut c_void)) {
+unsafe fn free_headless(entry: Entry, pointer: *mut c_void, real: unsafe extern "C" fn(*mut c_void)) {
     // SAFETY: the real allocator is to judge what is its own.
     unsafe {
         match freed::judge(pointer.cast()) {
             Pointer::Freed(freed) => {
-                mprof_core::note::say(format_args!(
-                    "double free of {pointer:p}; the C library is told of the block that it was in"
-                ));
+                misuse::double_free(entry, freed, identity::program());
                 real(pointer.byte_sub(1 << freed.offset_log2));
             }
             _ if bootstrap::owns(pointer) => {}
-            _ => real(pointer),
+            _ => {
+                // (Another allocator may have memory of its own anywhere.)
+                if is_c_librarys(real as usize) {
+                    misuse::foreign_free(entry, pointer.addr(), identity::program());
+                }
+                real(pointer);
+            }
         }
     }
+}
+
+/// Whether a function is the C library's own.
+fn is_c_librarys(function: usize) -> bool {
+    modules::range(function).contains(&(libc::__errno_location as *const () as usize))
 }
 
 unsafe extern "C" fn hook_free_sized(pointer: *mut c_void, _size: usize, sp: usize, bp: usize) {
@@ -157,7 +168,10 @@ unsafe extern "C" fn hook_realloc(pointer: *mut c_void, size: usize, sp: usize, 
             events::reallocate(entry, object, size, |block, size| real(block.cast(), size).cast()).cast()
         },
         // SAFETY: the real allocator is to judge the real block.
-        Pointer::Freed(freed) => unsafe { real(pointer.byte_sub(1 << freed.offset_log2), size) },
+        Pointer::Freed(freed) => unsafe {
+            misuse::double_free(entry, freed, identity::program());
+            real(pointer.byte_sub(1 << freed.offset_log2), size)
+        },
         // SAFETY: the piece came from there.
         Pointer::Foreign if bootstrap::owns(pointer) => unsafe {
             move_from_bootstrap(pointer, size, || hook_malloc(size, sp, bp))
