@@ -40,14 +40,15 @@ int main(int argc, char **argv) {
         if (i % 2) pthread_kill(threads[i % 4], SIGUSR2); else kill(getpid(), SIGUSR2);
         usleep(3000);
     }
+    go_on = 0;
+    for (int i = 0; i < 4; i++) CHECK(pthread_join(threads[i], 0) == 0);
+    // No snapshot is being written any more, by whichever thread.
     if (!strcmp(argv[1], "killed")) {
         ino_t before = file();
         kill(getpid(), SIGUSR2);
         while (getenv("LD_PRELOAD") && file() == before) usleep(1000);
         raise(SIGKILL);
     }
-    go_on = 0;
-    for (int i = 0; i < 4; i++) CHECK(pthread_join(threads[i], 0) == 0);
     say("went on");
     return 0;
 }

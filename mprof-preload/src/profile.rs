@@ -46,16 +46,38 @@ pub fn write(reason: Reason, signal: u32) -> bool {
 pub fn write_for(reason: Reason, signal: u32, program: Program) -> bool {
     let mut written = false;
     if is_ours_to_write() && !recording::is_stopped() {
-        alone(&mut || written = write_alone(reason, signal, program));
+        alone(PATIENCE, &mut || written = write_alone(reason, signal, program));
     }
     written
+}
+
+/// Whether a snapshot is asked for.
+static SNAPSHOT: AtomicBool = AtomicBool::new(false);
+
+/// Writes the profile while the program goes on; where another thread is at it, has that one do it again. To wait here
+/// would not do: the signal may have come between in a hook, and the other thread wait for that to end.
+pub fn write_snapshot() {
+    if !is_ours_to_write() || recording::is_stopped() {
+        return;
+    }
+    SNAPSHOT.store(true, Ordering::SeqCst);
+    let mut goes_on = true;
+    while goes_on && SNAPSHOT.load(Ordering::SeqCst) {
+        goes_on = false;
+        alone(0, &mut || {
+            goes_on = true;
+            if SNAPSHOT.swap(false, Ordering::SeqCst) {
+                write_alone(Reason::Snapshot, 0);
+            }
+        });
+    }
 }
 
 /// Writes what was recorded so far, and records nothing from then on.
 pub fn stop() {
     if is_ours_to_write() && !recording::is_stopped() {
         recording::stop();
-        alone(&mut || {
+        alone(PATIENCE, &mut || {
             write_alone(Reason::Stop, 0, Program::NOTHING);
         });
     }
@@ -66,7 +88,7 @@ pub fn begin_anew(rename: &mut dyn FnMut()) {
     if process::id() != sys::process_id() {
         return;
     }
-    alone(&mut || {
+    alone(PATIENCE, &mut || {
         if !recording::is_stopped() && has_events() {
             write_alone(Reason::Stop, 0, Program::NOTHING);
         }
@@ -97,12 +119,11 @@ pub fn is_ours_to_write() -> bool {
 }
 
 /// Runs `work` as the only thread that writes, on a stack of our own, with no signal handler to come between. Does
-/// nothing where this thread is at it already.
-fn alone(work: &mut dyn FnMut()) {
+/// nothing where this thread is at it already, or another one after so many turns of 100 microseconds.
+fn alone(mut patience: u32, work: &mut dyn FnMut()) {
     sys::with_signals_blocked(sys::ASYNCHRONOUS, sys::SIGXFSZ | sys::SIGPIPE, || {
         let (id, thread) = (u64::from(process::id()), u64::from(sys::thread_id()));
         let this = id << 32 | thread;
-        let mut patience = PATIENCE;
         while let Err(writer) = WRITER.compare_exchange(0, this, Ordering::Acquire, Ordering::Relaxed) {
             if writer >> 32 != id {
                 // A parent was at it when this process was forked.
@@ -117,7 +138,7 @@ fn alone(work: &mut dyn FnMut()) {
         }
         // SAFETY: this thread alone is here.
         unsafe { own_stack::run(work) };
-        WRITER.store(0, Ordering::Release);
+        WRITER.store(0, Ordering::SeqCst);
     });
 }
 

@@ -157,7 +157,7 @@ fn comes_again(signal: c_int, info: &libc::siginfo_t, context: *mut c_void) -> b
 extern "C" fn on_snapshot(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel gives a handler the information.
     if !comes_again(signal, unsafe { &*info }, context) {
-        profile::write(Reason::Snapshot, 0);
+        profile::write_snapshot();
     }
 }
 

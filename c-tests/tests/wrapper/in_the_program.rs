@@ -189,7 +189,7 @@ fn wrong_values_are_told_and_left_out() {
     assert_eq!(ended.status, 0);
     assert_eq!(
         ended.stderr,
-        "mprof: MPROF_REPORT=yes is neither 0 nor 1; it is left out\n\
+        "mprof: MPROF_REPORT=yes is none of 0, 1; it is left out\n\
          mprof: MPROF_LEAK_EXIT=256 is no exit status (1 to 255); it is left out\n"
     );
 }
