@@ -67,7 +67,7 @@ pub fn write_snapshot() {
         alone(0, &mut || {
             goes_on = true;
             if SNAPSHOT.swap(false, Ordering::SeqCst) {
-                write_alone(Reason::Snapshot, 0);
+                write_alone(Reason::Snapshot, 0, Program::NOTHING);
             }
         });
     }
