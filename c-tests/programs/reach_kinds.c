@@ -68,6 +68,14 @@ FRAME void aligned(void) {
     list->rest[1] = (long)made;
 }
 FRAME void grown(void) { list->rest[2] = (long)realloc(realloc(object(40), 100), 112); }
+/* Moved to where its address is not a multiple of its first alignment any more, as often as not. */
+FRAME void grown_aligned(void) {
+    void **made = 0;
+    CHECK(posix_memalign((void **)&made, 256, 113) == 0);
+    CHECK(made = realloc(made, 5000));
+    made[0] = object(114);
+    list->rest[3] = (long)made;
+}
 FRAME void empty(void) { list->next->rest[3] = (long)malloc(0); }
 
 /* Possible: a pointer into the middle, and what it leads to. */
@@ -121,7 +129,8 @@ FRAME void known_by_its_end(void) {
     list->next->rest[0] = (long)(made + 144);
 }
 struct __attribute__((packed)) { char pad; void *pointer; } crooked __attribute__((aligned(16)));
-FRAME void known_crooked(void) { crooked.pointer = object(136); }
+/* (Much larger than the object before: where sizes have memory of their own, one as large would begin just behind it.) */
+FRAME void known_crooked(void) { crooked.pointer = object(400); }
 unsigned long hidden;
 FRAME void known_hidden(void) { hidden = ~(unsigned long)object(137); }
 
@@ -132,7 +141,8 @@ int main(void) {
     on_stack[2] = for_stack();
     void (*all[])(void) = {
         in_variable, in_initialised, in_thread_local, in_mapping, in_shared_mapping, in_protected_mapping,
-        in_first_keys, in_last_keys, in_environment, in_list, in_large_object, aligned, grown, empty, by_its_middle,
+        in_first_keys, in_last_keys, in_environment, in_list, in_large_object, aligned, grown, grown_aligned, empty,
+        by_its_middle,
         lose, lose_large, lose_aligned, lose_list, lose_ring, known_to_freed, known_to_freed_large, known_by_its_end,
         known_crooked, known_hidden,
     };

@@ -5,7 +5,7 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::ledger;
+use crate::{ledger, snapshots};
 
 /// Points at most.
 pub const POINTS: usize = 1536;
@@ -65,7 +65,10 @@ pub fn pass(bytes: u64) {
     }
     SINCE.store(0, Ordering::Relaxed);
     // SAFETY: this thread draws.
-    draw(unsafe { &mut *CURVE.0.get() }, ledger::sums());
+    let points = unsafe { &mut *CURVE.0.get() };
+    let sums = ledger::sums();
+    draw(points, sums);
+    snapshots::draw(sums);
     DRAWING.store(false, Ordering::Release);
 }
 
@@ -116,6 +119,7 @@ pub fn forget_all() {
     STEP.store(FIRST_STEP, Ordering::Relaxed);
     SINCE.store(0, Ordering::Relaxed);
     DRAWING.store(false, Ordering::Relaxed);
+    snapshots::forget_all();
 }
 
 #[cfg(test)]

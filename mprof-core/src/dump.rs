@@ -140,6 +140,7 @@ impl<S: Sink> Dump<'_, S> {
         }
         self.unknown()?;
         self.curve()?;
+        self.snapshots()?;
         for index in 0..bins::COUNT {
             let all = heap::current().map(HeapView::bins).chain(core::iter::once(&events::COMMON_BINS));
             let bin = bins::sum(index, all);
@@ -148,7 +149,7 @@ impl<S: Sink> Dump<'_, S> {
             }
         }
         lisp::dump::type_bins(&mut self.writer)?;
-        Ok(())
+        self.rounding()
     }
 
     /// Contexts and counters of one heap.
@@ -182,7 +183,11 @@ impl<S: Sink> Dump<'_, S> {
             self.kept(id(tally.node), &tally)?;
         }
         let known = |node: u32| (1..length).contains(&node).then(|| id(node));
-        chunks().try_for_each(|chunk| self.lifetimes(chunk, known))
+        chunks().try_for_each(|chunk| self.lifetimes(chunk, known))?;
+        chunks().try_for_each(|chunk| self.ages(chunk, known))?;
+        chunks().try_for_each(|chunk| self.growth(chunk, known))?;
+        chunks().for_each(|chunk| chunk.set_base(first));
+        Ok(())
     }
 
     /// What was counted without a chain.

@@ -8,7 +8,7 @@ use mprof_format::kinds::Category;
 
 use crate::bins::Bins;
 use crate::freed::{self, FreedObject};
-use crate::header::{self, HEADER, Header, OFFSET_LIMIT, SIZE_LIMIT};
+use crate::header::{self, GROWN, HEADER, Header, OFFSET_LIMIT, SIZE_LIMIT, WATCHED};
 use crate::heap::Heap;
 use crate::ledger;
 use crate::location::FrameKey;
@@ -20,6 +20,7 @@ use crate::recording;
 use crate::records::{self, Chunk, Counter};
 use crate::thread::Thread;
 use crate::unwind::{Entry, read_word};
+use crate::watch::{self, Grown};
 
 /// Counts what no heap counts: threads about to end, threads without memory for a heap, nested hooks.
 pub static COMMON_BINS: Bins = Bins::new();
@@ -80,16 +81,56 @@ pub unsafe fn allocate(entry: Entry, request: Request, real: impl Fn(usize) -> *
 #[inline(always)]
 unsafe fn record(heap: &mut Heap, entry: Entry, block: *mut u8, request: Request) -> *mut u8 {
     // SAFETY: as the caller vouches.
+    unsafe { record_flagged(heap, entry, block, request, 0).0 }
+}
+
+/// The same with flags in the header; returns the record's number too.
+#[inline(always)]
+unsafe fn record_flagged(
+    heap: &mut Heap,
+    entry: Entry,
+    block: *mut u8,
+    request: Request,
+    flags: u32,
+) -> (*mut u8, u32) {
+    // SAFETY: as the caller vouches.
     unsafe {
         let object = block.add(request.offset);
         if page_objects::on_page_start(object as usize) && !page_objects::insert(object as usize) {
-            return give_unrecorded(block);
+            return (give_unrecorded(block), records::UNRECORDED);
         }
         let record = heap.allocate(entry, request.size);
-        write_header(object, request, record, heap.birth());
+        write_header(object, request, record, heap.birth(), flags);
         heap.set_last(object);
-        object
+        (object, record)
     }
+}
+
+/// The same in a process that is watched; `grown`: a reallocation has made the object.
+unsafe fn record_watched(
+    heap: &mut Heap,
+    entry: Entry,
+    block: *mut u8,
+    request: Request,
+    grown: Option<Grown>,
+) -> *mut u8 {
+    let flags = watch::flags(request.offset, grown.is_some());
+    // SAFETY: as the caller vouches; where the flags say so there is room for the birth.
+    let (object, record) = unsafe {
+        let (object, record) = record_flagged(heap, entry, block, request, flags);
+        if record == records::UNRECORDED {
+            return object;
+        }
+        if flags & WATCHED != 0 {
+            watch::write_birth(object, heap.clocks());
+        }
+        (object, record)
+    };
+    if let (Some(grown), true) = (grown, flags & GROWN != 0) {
+        records::grow(record, grown, request.size);
+    }
+    watch::note_added(block, request);
+    object
 }
 
 /// Gives the program the real block itself, without a header: it will come back as a foreign pointer. It is
@@ -105,16 +146,17 @@ fn give_unrecorded(block: *mut u8) -> *mut u8 {
 /// # Safety
 /// The object lies `request.offset` bytes into a block of ours.
 #[inline(always)]
-unsafe fn write_header(object: *mut u8, request: Request, record: u32, birth: u64) {
+unsafe fn write_header(object: *mut u8, request: Request, record: u32, birth: u64, flags: u32) {
     let offset_log2 = request.offset.trailing_zeros();
     // SAFETY: the object lies in the block, at least a header's length from its start.
-    unsafe { header::write(object, Header { size: request.size, record, offset_log2, birth }) };
+    unsafe { header::write(object, Header { size: request.size, record, offset_log2, birth, flags }) };
 }
 
-/// [`allocate`] for a thread that is not in the program, or has no heap.
+/// [`allocate`] for a thread that is not in the program, is watched, or has no heap.
 #[cold]
 #[inline(never)]
 unsafe fn allocate_unready(entry: Entry, request: Request, real: impl Fn(usize) -> *mut u8) -> *mut u8 {
+    let request = watch::with_room(request);
     let real_size = request.size + request.offset;
     match situation(entry) {
         Situation::Ready(mark, heap) => {
@@ -126,7 +168,7 @@ unsafe fn allocate_unready(entry: Entry, request: Request, real: impl Fn(usize) 
             } else {
                 mark.set(Doing::Heap(entry.sp));
                 // SAFETY: as in `allocate`.
-                unsafe { record(&mut *heap, entry, block, request) }
+                unsafe { record_watched(&mut *heap, entry, block, request, None) }
             };
             mark.set(before);
             object
@@ -158,7 +200,7 @@ unsafe fn record_without_chain(block: *mut u8, request: Request) -> *mut u8 {
         records::allocate_unknown(u32::from(category), request.size as u64)
     };
     // SAFETY: as above.
-    unsafe { write_header(object, request, record, 0) };
+    unsafe { write_header(object, request, record, 0, 0) };
     object
 }
 
@@ -338,8 +380,28 @@ pub unsafe fn free(entry: Entry, object: Object) {
 
 /// Counts a free in the heap of the calling thread.
 #[inline(always)]
-fn count_free(entry: Entry, heap: &mut Heap, Object { start, header, .. }: Object, chunk: &Chunk) {
-    heap.free(start, header, chunk);
+fn count_free(entry: Entry, heap: &mut Heap, object: Object, chunk: &Chunk) {
+    heap.free(object.start, object.header, chunk);
+    note_freed(entry, heap, object);
+}
+
+/// The same in a process that may be watched.
+///
+/// # Safety
+/// The object is alive.
+unsafe fn count_free_watched(entry: Entry, heap: &mut Heap, object: Object, chunk: &Chunk) {
+    let Object { start, header, .. } = object;
+    if header.flags & WATCHED == 0 {
+        heap.free(start, header, chunk);
+    } else {
+        // SAFETY: as the caller vouches.
+        heap.free_watched(start, header, chunk, unsafe { watch::read_birth(start) });
+    }
+    note_freed(entry, heap, object);
+}
+
+#[inline(always)]
+fn note_freed(entry: Entry, heap: &mut Heap, Object { start, header, .. }: Object) {
     heap.freed.push(FreedObject {
         object: start as usize,
         record: header.record,
@@ -361,8 +423,8 @@ fn free_unready(entry: Entry, start: *mut u8) {
         (Situation::Ready(mark, heap), Some(chunk)) => {
             let before = mark.get();
             mark.set(Doing::Heap(entry.sp));
-            // SAFETY: the mark says that the thread is in its heap.
-            count_free(entry, unsafe { &mut *heap }, object, chunk);
+            // SAFETY: the mark says that the thread is in its heap; the object is about to be freed.
+            unsafe { count_free_watched(entry, &mut *heap, object, chunk) };
             mark.set(before);
         }
         _ => count_free_without_heap(object),
@@ -396,22 +458,50 @@ pub unsafe fn reallocate(
     size: usize,
     real: impl Fn(*mut u8, usize) -> *mut u8,
 ) -> *mut u8 {
+    if let Some((mark, heap)) = Thread::current().ready() {
+        // SAFETY: as the caller vouches.
+        unsafe { reallocate_in::<false>(entry, object, size, real, Situation::Ready(mark, heap)) }
+    } else {
+        // SAFETY: as the caller vouches.
+        unsafe { reallocate_unready(entry, object, size, real) }
+    }
+}
+
+/// [`reallocate`] for a thread that is not in the program, is watched, or has no heap.
+#[cold]
+#[inline(never)]
+unsafe fn reallocate_unready(
+    entry: Entry,
+    object: Object,
+    size: usize,
+    real: impl Fn(*mut u8, usize) -> *mut u8,
+) -> *mut u8 {
+    // SAFETY: as the caller vouches.
+    unsafe { reallocate_in::<true>(entry, object, size, real, situation(entry)) }
+}
+
+#[inline(always)]
+unsafe fn reallocate_in<const WATCH: bool>(
+    entry: Entry,
+    object: Object,
+    size: usize,
+    real: impl Fn(*mut u8, usize) -> *mut u8,
+    situation: Situation,
+) -> *mut u8 {
     let Object { start, header, .. } = object;
     let request = Request { size, offset: object.offset() };
     let Some(real_size) = request.real_size() else {
         // No allocator has that much: the call fails and sets errno.
         return real(object.block(), usize::MAX / 2 - HEADER);
     };
+    // SAFETY: the object is ours, and alive.
+    let birth = (WATCH && header.flags & WATCHED != 0).then(|| unsafe { watch::read_birth(start) });
     // SAFETY: the object is ours.
     unsafe { header::clear(start) };
     let at_page = page_objects::on_page_start(start as usize);
     if at_page {
         page_objects::remove(start as usize);
     }
-    let situation = match Thread::current().ready() {
-        Some((mark, heap)) => Situation::Ready(mark, heap),
-        None => self::situation(entry),
-    };
     let restore = if let Situation::Ready(mark, _) = situation {
         let before = mark.get();
         mark.set(Doing::Real(entry.sp));
@@ -437,11 +527,20 @@ pub unsafe fn reallocate(
             let heap = &mut *heap;
             // (Looked up anew: this process may have been found to be a child.)
             match records::counter(header.record) {
-                Some(Counter { chunk: Some(chunk), .. }) => heap.free(start, header, chunk),
+                Some(Counter { chunk: Some(chunk), .. }) => match birth {
+                    Some(birth) if WATCH => heap.free_watched(start, header, chunk, birth),
+                    _ => heap.free(start, header, chunk),
+                },
                 Some(counter) => count_free_without_heap(Object { counter, ..object }),
                 None => {}
             }
-            record(heap, entry, moved, request)
+            if WATCH {
+                let is_first = header.flags & GROWN == 0;
+                let grown = Grown { from: header.size, is_first, moved: moved != object.block() };
+                record_watched(heap, entry, moved, request, Some(grown))
+            } else {
+                record(heap, entry, moved, request)
+            }
         }
     } else {
         count_free_without_heap(object);

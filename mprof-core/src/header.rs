@@ -5,7 +5,7 @@
 //!          bits 44–63  check, high 20 bits
 //! word 1   bits  0–27  counter record (never 0)
 //!          bits 28–32  log2 of the distance from the real block to the object, bytes (4 = the header alone)
-//!          bits 33–35  flags (0)
+//!          bits 33–35  flags: see [`GROWN`] and [`WATCHED`]
 //!          bits 36–59  birth
 //!          bits 60–63  check, low 4 bits
 //! ```
@@ -28,9 +28,15 @@ pub const OFFSET_LIMIT: usize = 1 << 31;
 const SIZE: u64 = (1 << 44) - 1;
 const RECORD: u64 = (1 << 28) - 1;
 const OFFSET_SHIFT: u32 = 28;
+const FLAGS_SHIFT: u32 = 33;
 const BIRTH_SHIFT: u32 = 36;
 /// What is not the check in word 1.
 const REST: u64 = (1 << 60) - 1;
+
+/// Flag of an object that a reallocation made, where these are watched.
+pub const GROWN: u32 = 1;
+/// Flag of an object before whose header its exact birth stands (see [`crate::watch`]).
+pub const WATCHED: u32 = 2;
 
 /// Per-process secret of the check. Set once, before the first header is written.
 static SECRET: AtomicU64 = AtomicU64::new(0x9e37_79b9_7f4a_7c15);
@@ -51,6 +57,8 @@ pub struct Header {
     pub offset_log2: u32,
     /// Birth: bytes allocated before, of which the ticks of 1 KiB are kept, modulo 2²⁴.
     pub birth: u64,
+    /// [`GROWN`] and [`WATCHED`].
+    pub flags: u32,
 }
 
 impl Header {
@@ -82,6 +90,7 @@ pub unsafe fn write(object: *mut u8, header: Header) {
     let size = header.size as u64;
     let rest = u64::from(header.record)
         | u64::from(header.offset_log2) << OFFSET_SHIFT
+        | u64::from(header.flags) << FLAGS_SHIFT
         | header.birth << (BIRTH_SHIFT - 10) & REST & !((1 << BIRTH_SHIFT) - 1);
     let check = check(object as usize, size, rest);
     // SAFETY: the caller owns these 16 bytes.
@@ -118,6 +127,7 @@ pub fn parse(address: usize, word0: u64, word1: u64) -> Option<Header> {
         record: (word1 & RECORD) as u32,
         offset_log2: (word1 >> OFFSET_SHIFT & 0x1f) as u32,
         birth: word1 << 4 >> (BIRTH_SHIFT + 4) << 10,
+        flags: (word1 >> FLAGS_SHIFT & 7) as u32,
     };
     (header.offset_log2 >= 4).then_some(header)
 }
@@ -147,7 +157,8 @@ mod tests {
         for size in [0, 1, 204, 1 << 31, SIZE_LIMIT - 1] {
             for offset_log2 in [4, 5, 12, 31] {
                 for birth in [0, 0x12_3456 << 10, 0xff_ffff << 10] {
-                    let header = Header { size, record: 0xfff_ffff, offset_log2, birth };
+                    let header =
+                        Header { size, record: 0xfff_ffff, offset_log2, birth, flags: size as u32 & 7 };
                     let mut block = Block([0; 48]);
                     // SAFETY: the object lies 16 bytes into the block.
                     unsafe {
@@ -168,7 +179,7 @@ mod tests {
         // SAFETY: all within the block.
         unsafe {
             let object = block.0.as_mut_ptr().add(16);
-            write(object, Header { size: 100, record: 7, offset_log2: 4, birth: 1024 });
+            write(object, Header { size: 100, record: 7, offset_log2: 4, birth: 1024, flags: 0 });
             object.add(16).sub(16).copy_from(object.sub(16), 16);
             assert_eq!(read(object.add(16)), None);
         }
@@ -180,7 +191,7 @@ mod tests {
         // SAFETY: all within the block.
         unsafe {
             let object = block.0.as_mut_ptr().add(16);
-            write(object, Header { size: 100, record: 7, offset_log2: 4, birth: 1024 });
+            write(object, Header { size: 100, record: 7, offset_log2: 4, birth: 1024, flags: 0 });
             for bit in 0..128 {
                 let byte = object.sub(16).add(bit / 8);
                 *byte ^= 1 << (bit % 8);

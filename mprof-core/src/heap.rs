@@ -32,6 +32,7 @@ use crate::tree::{NO_NODE, Tree};
 use crate::unwind::cache::RuleCache;
 use crate::unwind::eh_frame::{self, Workspace};
 use crate::unwind::{Entry, State};
+use crate::watch::Birth;
 
 /// Attention bit: code may have been unloaded; what was derived from code addresses is to be forgotten.
 pub const NEW_GENERATION: u32 = 1;
@@ -62,6 +63,8 @@ const FEW_HEAPS: usize = 4;
 const LONGEST_REST: u32 = 200_000;
 /// Ages of objects are counted modulo this, plus 1, in KiB.
 const AGES: u32 = (1 << 24) - 1;
+/// An age of the last class that no other thread's clock makes seem to be in the future, KiB.
+const OLDEST: u32 = 1 << 23;
 /// How long to wait for another thread to leave its heap, microseconds.
 const PATIENCE: u32 = 100_000;
 /// Callers kept of a chain when there are too many contexts (the paper's partial call chain).
@@ -554,6 +557,13 @@ impl Heap {
         self.balance.free(size);
         self.bins.free(header.size);
         let age = (self.balance.clock() >> 10).wrapping_sub(header.birth >> 10) as u32 & AGES;
+        self.count_free(object, header, chunk, age);
+    }
+
+    /// Books a free in the record that counts the object.
+    #[inline(always)]
+    fn count_free(&mut self, object: *const u8, header: Header, chunk: &Chunk, age: u32) {
+        let size = header.size as u64;
         if core::ptr::eq(chunk.owner(), self) {
             // It is this heap's object: then it is the last one if it lies where that one lay.
             let freed = Freed { size, age, is_temporary: core::ptr::eq(self.last, object) };
@@ -564,6 +574,36 @@ impl Heap {
             let freed = Freed { size, age, is_temporary: false };
             chunk.free_remotely(header.record, freed, self.balance.epoch());
         }
+    }
+
+    /// Counts the free of an object whose exact birth is known; likewise.
+    pub fn free_watched(&mut self, object: *const u8, header: Header, chunk: &Chunk, birth: Birth) {
+        if self.attention.load(Ordering::Relaxed) != 0 {
+            self.attend();
+        }
+        self.balance.free(header.size as u64);
+        self.bins.free(header.size);
+        // Another thread's clock may have been ahead.
+        let kib = (self.balance.clock() >> 10).saturating_sub(birth.bytes >> 10);
+        let allocations = self.balance.allocations().saturating_sub(birth.allocations);
+        // All older ones are of the same class; what is missing in the sum is added apart.
+        let age = kib.min(OLDEST.into()) as u32;
+        self.count_free(object, header, chunk, age);
+        chunk.note_age(header.record, allocations, kib - u64::from(age));
+    }
+
+    /// What the owner's clocks show.
+    pub fn clocks(&self) -> Birth {
+        Birth { bytes: self.balance.clock(), allocations: self.balance.allocations() }
+    }
+
+    /// The mark that belongs to a heap.
+    ///
+    /// # Safety
+    /// The heap came from [`acquire`].
+    pub unsafe fn mark_of(heap: *const Heap) -> &'static Mark {
+        // SAFETY: neither heaps nor marks are ever freed.
+        unsafe { &*(*heap).mark }
     }
 
     /// The calling context of `entry`, by walking what cannot be proved unchanged ([`NO_NODE`] without memory), and

@@ -10,6 +10,8 @@
 
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
+use mprof_format::history::AGE_CLASSES;
+
 /// Classes of ages: 0, 1, 2–3, 4–7, … KiB; the last holds 2²³ KiB and more.
 pub const CLASSES: usize = 25;
 
@@ -225,6 +227,11 @@ impl Lifetimes {
         });
     }
 
+    /// Adds to the sum of the ages, KiB; from any thread.
+    pub fn add_age(&self, kib: u64) {
+        self.ages.fetch_add(kib, Ordering::Relaxed);
+    }
+
     /// The counts now.
     pub fn get(&self) -> Lifetime {
         let wraps = self.wraps.load(Ordering::Relaxed);
@@ -241,6 +248,28 @@ impl Lifetimes {
             ages: self.ages.load(Ordering::Relaxed),
             young_bytes: self.young_bytes.load(Ordering::Relaxed),
         }
+    }
+}
+
+/// Ages of the freed objects of one record in allocations that the process made meanwhile, where these are watched.
+#[derive(Debug)]
+pub struct Ages {
+    classes: [AtomicU64; AGE_CLASSES],
+    sum: AtomicU64,
+}
+
+impl Ages {
+    /// Counts a freed object, from any thread.
+    pub fn count(&self, age: u64) {
+        let class = (u64::BITS - age.leading_zeros()) as usize;
+        self.classes[class.min(AGE_CLASSES - 1)].fetch_add(1, Ordering::Relaxed);
+        self.sum.fetch_add(age, Ordering::Relaxed);
+    }
+
+    /// Objects by class of age, and the sum of the ages.
+    pub fn get(&self) -> ([u64; AGE_CLASSES], u64) {
+        let classes = core::array::from_fn(|class| self.classes[class].load(Ordering::Relaxed));
+        (classes, self.sum.load(Ordering::Relaxed))
     }
 }
 

@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use crate::mark::{Doing, Mark};
-use crate::{events, heap, ledger, lisp, mark, reach, records, sys, threads, tree};
+use crate::{events, heap, ledger, lisp, mark, reach, records, sys, threads, tree, watch};
 
 /// Options that the engine looks at. They are set before the first thread has a heap, or soon after.
 #[derive(Debug)]
@@ -165,6 +165,7 @@ pub fn forget_events() {
     records::forget_all();
     tree::forget_all();
     ledger::forget_all();
+    watch::forget_all();
     lisp::objects::forget_all();
     threads::forget_all();
     reach::forget();

@@ -11,8 +11,9 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::arena::{Zeroable, new_zeroed};
 use crate::heap::Heap;
 use crate::ledger::{self, Epoch};
-use crate::lifetimes::{Freed, Lifetime, Lifetimes, Recent};
+use crate::lifetimes::{Ages, Freed, Lifetime, Lifetimes, Recent};
 use crate::note;
+use crate::watch::{Grown, Growth};
 
 /// Records in a chunk.
 pub const CHUNK: usize = 1024;
@@ -201,6 +202,10 @@ unsafe impl Zeroable for Beside<Remote> {}
 unsafe impl Zeroable for Beside<Kept> {}
 // SAFETY: integers.
 unsafe impl Zeroable for Beside<Lifetimes> {}
+// SAFETY: integers.
+unsafe impl Zeroable for Beside<Ages> {}
+// SAFETY: integers.
+unsafe impl Zeroable for Beside<Growth> {}
 
 /// The parts beside a chunk's records, made now if need be; `None` without memory.
 fn beside<T>(slot: &AtomicPtr<Beside<T>>) -> Option<&'static [T; CHUNK]>
@@ -249,6 +254,10 @@ pub struct Chunk {
     remotes: AtomicPtr<Beside<Remote>>,
     kept: AtomicPtr<Beside<Kept>>,
     lifetimes: AtomicPtr<Beside<Lifetimes>>,
+    ages: AtomicPtr<Beside<Ages>>,
+    growth: AtomicPtr<Beside<Growth>>,
+    /// Contexts that a dump wrote before those of the owner, and one; 0 before the first.
+    base: AtomicU32,
     /// Records in use: those below this index are filled in.
     used: AtomicU32,
     /// Number of the first record.
@@ -411,6 +420,70 @@ impl Chunk {
         remote.enter(epoch);
         remote.frees.add_shared(1);
         remote.freed_bytes.add_shared(size);
+    }
+
+    /// Notes the age of a freed object in allocations, and what of its age in KiB was not counted with it; from any thread.
+    pub fn note_age(&self, number: u32, allocations: u64, kib: u64) {
+        let index = number as usize % CHUNK;
+        if let Some(ages) = beside(&self.ages) {
+            ages[index].count(allocations);
+        }
+        if kib > 0
+            && let Some(lifetimes) = self.lifetimes(index)
+        {
+            lifetimes.add_age(kib);
+        }
+    }
+
+    /// Notes a reallocation that made an object of a record, as the owner.
+    pub fn grow(&self, number: u32, grown: Grown, size: usize) {
+        if let Some(growth) = beside(&self.growth) {
+            growth[number as usize % CHUNK].count(grown, size);
+        }
+    }
+
+    /// Of each record that has it: node, category, and what `of` finds beside it, for a dump.
+    fn each_beside<'a, T: 'static>(
+        &'a self,
+        slot: &'a AtomicPtr<Beside<T>>,
+    ) -> impl Iterator<Item = (u32, u32, &'static T)> + 'a {
+        let used = (self.used.load(Ordering::Acquire) as usize).min(CHUNK);
+        (0..used).filter_map(move |index| {
+            let context = self.contexts[index].load(Ordering::Relaxed);
+            Some((context >> 4, context & 0xf, existing(slot, index)?))
+        })
+    }
+
+    /// The ages in allocations of each record's freed objects, for a dump, with node and category.
+    pub fn all_ages(&self) -> impl Iterator<Item = (u32, u32, &'static Ages)> + '_ {
+        self.each_beside(&self.ages)
+    }
+
+    /// The reallocations that made each record's objects, for a dump, with node and category.
+    pub fn all_growth(&self) -> impl Iterator<Item = (u32, u32, &'static Growth)> + '_ {
+        self.each_beside(&self.growth)
+    }
+
+    /// Notes that a dump has written so many contexts before those of the owner.
+    pub fn set_base(&self, contexts: u32) {
+        self.base.store(contexts + 1, Ordering::Relaxed);
+    }
+
+    /// Number, objects and bytes of each record of which something is alive. In what other threads do meanwhile objects
+    /// and bytes may be apart.
+    pub fn alive(&self) -> impl Iterator<Item = (u32, u64, u64)> + '_ {
+        let used = self.used().min(CHUNK);
+        (0..used).filter_map(|index| {
+            let tally = tally(&self.records[index], existing(&self.remotes, index));
+            let (objects, bytes) =
+                (tally.allocs.saturating_sub(tally.frees), tally.bytes.saturating_sub(tally.freed_bytes));
+            (objects > 0).then(|| (self.first.load(Ordering::Relaxed) + index as u32, objects, bytes))
+        })
+    }
+
+    /// Records in use.
+    pub fn used(&self) -> usize {
+        self.used.load(Ordering::Acquire) as usize
     }
 
     /// What the records hold, for a dump: frees are read before allocations, so that no more is freed than was
@@ -598,6 +671,22 @@ pub fn for_category(latest: u32, category: u32) -> Option<Counted> {
 /// The context, in its owner's tree, that a heap's record is for.
 pub fn context(number: u32) -> Option<u32> {
     chunk_of(number).map(|chunk| chunk.contexts[number as usize % CHUNK].load(Ordering::Relaxed) >> 4)
+}
+
+/// The context that the last dump wrote for a record, and its category.
+pub fn written(number: u32) -> Option<(u32, u32)> {
+    let chunk = chunk_of(number)?;
+    let context = chunk.contexts[number as usize % CHUNK].load(Ordering::Relaxed);
+    // Nodes count from 1.
+    let first = chunk.base.load(Ordering::Relaxed).checked_sub(1)?;
+    Some((first + (context >> 4).checked_sub(1)?, context & 0xf))
+}
+
+/// Has a reallocation noted that made an object of a record, by the record's owner.
+pub fn grow(number: u32, grown: Grown, size: usize) {
+    if let Some(chunk) = chunk_of(number) {
+        chunk.grow(number, grown, size);
+    }
 }
 
 /// The chunk that a record is in; `None` for one that belongs to no heap of this process.

@@ -25,12 +25,16 @@ global_asm!(
     ".popsection",
 );
 
-/// The calling thread's words: its mark and its heap.
+/// The calling thread's words: its mark and its heap. Where the process is watched (see [`crate::watch`]) the mark is
+/// hidden, so that no hook takes the short way.
 #[derive(Debug, Clone, Copy)]
 pub struct Thread {
     mark: *const Mark,
     heap: *mut Heap,
 }
+
+/// What stands for a mark that is hidden: it is never idle.
+static HIDDEN: Mark = Mark::new();
 
 /// The mark of threads that have given up their heap because they are about to end.
 static ENDING: Mark = Mark::new();
@@ -84,7 +88,7 @@ impl Thread {
         }
     }
 
-    /// The thread's mark and heap if it has them and is in the program: then a hook may begin.
+    /// The thread's mark and heap if it has them, is in the program, and is not watched: then a hook may begin.
     #[inline(always)]
     pub fn ready(&self) -> Option<(&'static Mark, *mut Heap)> {
         if self.mark.is_null() {
@@ -101,6 +105,10 @@ impl Thread {
         if self.heap.is_null() || self.mark.is_null() {
             return None;
         }
+        if core::ptr::eq(self.mark, &HIDDEN) {
+            // SAFETY: heaps are never freed.
+            return Some((unsafe { Heap::mark_of(self.heap) }, self.heap));
+        }
         // SAFETY: marks are never freed.
         Some((unsafe { &*self.mark }, self.heap))
     }
@@ -114,7 +122,8 @@ impl Thread {
     pub fn attach() -> Option<(&'static Mark, *mut Heap)> {
         let (mark, heap) = crate::heap::acquire()?;
         mark.set(Doing::Program);
-        Thread { mark, heap }.store();
+        let shown: *const Mark = if crate::watch::is_on() { &HIDDEN } else { mark };
+        Thread { mark: shown, heap }.store();
         let hook = ON_ATTACH.load(Ordering::Acquire);
         if !hook.is_null() {
             // SAFETY: only `on_attach` stores here, and it stores such a function.
@@ -122,6 +131,14 @@ impl Thread {
             hook(heap.cast());
         }
         Some((mark, heap))
+    }
+
+    /// From now on the calling thread is watched.
+    pub fn hide_mark() {
+        let Thread { heap, .. } = Thread::current();
+        if !heap.is_null() {
+            Thread { mark: &HIDDEN, heap }.store();
+        }
     }
 
     /// Takes the calling thread's heap away, because it is about to end. What it does after this is counted in

@@ -7,9 +7,9 @@ use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
 use mprof_core::process::{self, OPTIONS};
-use mprof_core::{note, recording};
+use mprof_core::{note, recording, snapshots, watch};
 
-use crate::{api, identity, reachability, signals};
+use crate::{api, identity, originals, reachability, signals};
 
 unsafe extern "C" {
     /// Where the initial stack begins: the argument count, then the arguments (`<ld.so>`, GLIBC_2.2.5).
@@ -151,6 +151,18 @@ pub fn read() {
     choice(b"MPROF_LEAK_CHECK", &[b"0", b"1"], |value| {
         if value == 1 {
             reachability::ask();
+        }
+    });
+    number(b"MPROF_PEAK_BATCH", |value| OPTIONS.peak_batch.store(value.max(1), Ordering::Relaxed));
+    number(b"MPROF_SNAPSHOTS", snapshots::ask_for);
+    choice(b"MPROF_LIFETIMES", &[b"0", b"1"], |value| {
+        if value == 1 {
+            watch::start_lifetimes();
+        }
+    });
+    choice(b"MPROF_USABLE", &[b"0", b"1"], |value| {
+        if value == 1 {
+            watch::start_usable(originals::usable_size);
         }
     });
     choice(b"MPROF_LISP", &[b"off", b"on", b"boot"], |value| LISP.store(value as u8, Ordering::Relaxed));

@@ -186,3 +186,9 @@ pub fn find() -> bool {
         Err(state) => state == FOUND,
     }
 }
+
+/// Bytes of a block of the real allocator that can be used; 0 where it does not say.
+pub fn usable_size(block: *mut u8) -> usize {
+    // SAFETY: the real allocator is asked about a block that it gave just now.
+    malloc_usable_size().map_or(0, |usable| unsafe { usable(block.cast()) })
+}

@@ -28,6 +28,29 @@ fn max_contexts() {
     });
 }
 
+/// A process that is watched takes another way through the hooks; the counts are the same.
+#[test]
+fn watched() {
+    // Births take 16 bytes more than the header.
+    let program = Program::c("widgets").prints("").numbers_counted();
+    let watched = program.env("MPROF_LIFETIMES", "1").env("MPROF_USABLE", "1").env("MPROF_SNAPSHOTS", "10");
+    watched.check(|run| {
+        let facts = run.facts();
+        assert_eq!(facts.total(), totals(10_000, 2_040_000, 4981, 1_016_124));
+        let history = &facts.profile.history;
+        let peak = &history.peak.as_ref().expect("recorded").totals;
+        assert_eq!((peak.objects, peak.bytes, peak.uncertainty), (10_000, 2_040_000, 0));
+        assert!((5..=10).contains(&history.snapshots.len()), "{} snapshots", history.snapshots.len());
+        let ages = history.ages.iter().flat_map(|ages| ages.classes).sum::<u64>();
+        let lifetimes = history.lifetimes.iter().map(|lifetime| lifetime.objects()).sum::<u64>();
+        assert_eq!((ages, lifetimes), (4981, 4981));
+        // malloc(3) of glibc rounds 204 bytes up to 216.
+        let rounding: Vec<_> =
+            history.rounding.iter().map(|rounding| (rounding.size, rounding.bytes)).collect();
+        assert_eq!(rounding, [(Some(204), 120_000)]);
+    });
+}
+
 /// `%n` is the program's name; the file goes where `MPROF_DATA` says, seen from the folder of the start.
 #[test]
 fn data_name() {

@@ -28,9 +28,10 @@ fn assert_whole(facts: &Facts) {
     assert_eq!(sums, (total.allocs - total.frees, total.bytes - total.freed_bytes));
 }
 
-#[test]
-fn reach_kinds() {
-    checked(Program::c("reach_kinds").also("-pthread")).prints("").varies().check(|run| {
+/// Checks `reach_kinds` with a variable more.
+fn check_kinds(variable: &str, value: &str) {
+    let program = checked(Program::c("reach_kinds").also("-pthread")).env(variable, value);
+    program.prints("").varies().check(|run| {
         let facts = run.facts();
         assert_classes(
             facts,
@@ -49,6 +50,7 @@ fn reach_kinds() {
                 ("in_large_object", [0, 0, 0, 2]),
                 ("aligned", REACHABLE),
                 ("grown", REACHABLE),
+                ("grown_aligned", [0, 0, 0, 2]),
                 ("empty", REACHABLE),
                 ("by_its_middle", [0, 0, 2, 0]),
                 ("lose", [4, 0, 0, 0]),
@@ -65,6 +67,17 @@ fn reach_kinds() {
         );
         assert_whole(facts);
     });
+}
+
+#[test]
+fn reach_kinds() {
+    check_kinds("MPROF_START", "on");
+}
+
+/// Objects lie further from their blocks then.
+#[test]
+fn reach_kinds_with_exact_births() {
+    check_kinds("MPROF_LIFETIMES", "1");
 }
 
 /// Whether threads may be stopped here at all.

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Leaks as a test result")]
 pub struct LeakChecks {
-    /// End with status 1 if objects were kept, or at least BYTES of them (K, M, G and T are powers of 1024)
+    /// End with status 1 if objects were kept, or at least BYTES of them (K, M, G and T are powers of 1024); of those
+    /// that were classified (MPROF_LEAK_CHECK=1) only the lost and indirect ones count, or what --leak-kinds names
     #[arg(
         long,
         value_name = "BYTES",

@@ -1,13 +1,16 @@
 //! The part of the profile about the course of time.
 
-use mprof_format::history::{Lifetime, Live, PeakTotals, Point};
-use mprof_format::kinds::Category;
+use mprof_format::history::{
+    Ages, Change, Growth, Lifetime, Live, PeakTotals, Point, Rounding, SnapshotTotals,
+};
+use mprof_format::kinds::{Category, LAST_BIN};
 use mprof_format::write::Sink;
 
 use super::{Dump, lenient};
 use crate::ledger::{self, Peak};
 use crate::records::{self, Chunk, Tally};
-use crate::{curve, process};
+use crate::snapshots::{self, Alive};
+use crate::{curve, process, watch};
 
 /// Bytes that the curve takes in the file at most, its record's own among them.
 const CURVE_LENGTH: usize = 24 * 1024;
@@ -83,6 +86,80 @@ impl<S: Sink> Dump<'_, S> {
         Ok(())
     }
 
+    /// The ages of a chunk's freed objects in allocations, where these are watched.
+    pub(super) fn ages(&mut self, chunk: &Chunk, id: impl Fn(u32) -> Option<u32>) -> Result<(), S::Error> {
+        for (node, category, ages) in chunk.all_ages() {
+            let (classes, sum) = ages.get();
+            if let (Some(context), true) = (id(node), classes.iter().any(|count| *count > 0)) {
+                let category = Category::from_index(category as u8);
+                lenient(self.writer.ages(&Ages { context, category, classes, ages: sum }))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The reallocations that made a chunk's objects, where these are watched.
+    pub(super) fn growth(&mut self, chunk: &Chunk, id: impl Fn(u32) -> Option<u32>) -> Result<(), S::Error> {
+        for (node, category, growth) in chunk.all_growth() {
+            let [reallocations, first, moved, copied_bytes, smallest, largest] = growth.get();
+            let Some(context) = id(node).filter(|_| reallocations > 0) else { continue };
+            let category = Category::from_index(category as u8);
+            lenient(self.writer.growth(&Growth {
+                context,
+                category,
+                reallocations,
+                first,
+                moved,
+                copied_bytes,
+                smallest,
+                largest,
+            }))?;
+        }
+        Ok(())
+    }
+
+    /// What the allocator added, where it is watched.
+    pub(super) fn rounding(&mut self) -> Result<(), S::Error> {
+        for (bin, bytes) in watch::added().into_iter().flatten().enumerate() {
+            let size = Some(bin as u64).filter(|size| *size <= LAST_BIN);
+            if bytes > 0 {
+                lenient(self.writer.rounding(&Rounding { size, bytes }))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The snapshots, after all heaps: what each has that the one before had not.
+    pub(super) fn snapshots(&mut self) -> Result<(), S::Error> {
+        let clock = self.clock;
+        let all = snapshots::all();
+        let mut last = 0;
+        for snapshot in all {
+            let alive = |sum: (u64, u64), alive: &Alive| (sum.0 + alive.objects, sum.1 + alive.bytes);
+            let (live_objects, live_bytes) = snapshot.alive().iter().fold((0, 0), alive);
+            let ns = clock.nanoseconds(snapshot.time).max(last);
+            last = ns;
+            let (bytes, objects) = (snapshot.bytes, snapshot.objects);
+            lenient(
+                self.writer
+                    .snapshot(&SnapshotTotals { ns, live_bytes, live_objects, bytes, objects })
+                    .map(drop),
+            )?;
+        }
+        let mut before: &[Alive] = &[];
+        for (id, snapshot) in (0..).zip(all) {
+            for (record, objects, bytes) in changes(before, snapshot.alive()) {
+                let Some((context, category)) = records::written(record) else { continue };
+                let category = Category::from_index(category as u8);
+                if context < self.contexts {
+                    lenient(self.writer.change(id, &Change { context, category, objects, bytes }))?;
+                }
+            }
+            before = snapshot.alive();
+        }
+        Ok(())
+    }
+
     /// The curve, from the start to now, with fewer points where it would take too much room.
     pub(super) fn curve(&mut self) -> Result<(), S::Error> {
         let sums = ledger::sums();
@@ -106,6 +183,21 @@ impl<S: Sink> Dump<'_, S> {
         }
         points(step).try_for_each(|point| lenient(self.writer.point(&point)))
     }
+}
+
+/// What has changed from one snapshot to the next, by rising record: its number, objects and bytes more.
+fn changes<'a>(before: &'a [Alive], after: &'a [Alive]) -> impl Iterator<Item = (u32, i64, i64)> + 'a {
+    let (mut before, mut after) = (before.iter().peekable(), after.iter().peekable());
+    let all = core::iter::from_fn(move || {
+        let next = [before.peek(), after.peek()].into_iter().flatten().map(|alive| alive.record).min()?;
+        let then =
+            before.next_if(|alive| alive.record == next).map_or((0, 0), |alive| (alive.objects, alive.bytes));
+        let now =
+            after.next_if(|alive| alive.record == next).map_or((0, 0), |alive| (alive.objects, alive.bytes));
+        let more = |now: u64, then: u64| now.wrapping_sub(then) as i64;
+        Some((next, more(now.0, then.0), more(now.1, then.1)))
+    });
+    all.filter(|&(_, objects, bytes)| (objects, bytes) != (0, 0))
 }
 
 /// A record's own bytes.
@@ -142,6 +234,14 @@ fn rising(points: impl Iterator<Item = Point>) -> impl Iterator<Item = Point> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn changes_are_those_of_either() {
+        let alive = |record, objects, bytes| Alive { record, objects, bytes };
+        let before = [alive(1, 1, 10), alive(2, 5, 50), alive(4, 1, 8)];
+        let after = [alive(2, 6, 40), alive(3, 2, 20), alive(4, 1, 8)];
+        assert!(changes(&before, &after).eq([(1, -1, -10), (2, 1, -10), (3, 2, 20)]));
+    }
 
     #[test]
     fn time_stamps_become_nanoseconds() {

@@ -183,7 +183,9 @@ mod tests {
         words[first + 1] = 0x41;
         let object = (&raw mut words[first + 4]).cast::<u8>();
         // SAFETY: the two words before the object are ours.
-        unsafe { header::write(object, header::Header { size: 40, record: 7, offset_log2: 4, birth: 0 }) };
+        unsafe {
+            header::write(object, header::Header { size: 40, record: 7, offset_log2: 4, birth: 0, flags: 0 })
+        };
         let is_next = |offset| is_next_chunk(Memory::by_kernel(), object as usize, object as usize + offset);
         assert_eq!([24, 32, 40].map(is_next), [false, true, false]);
     }

@@ -168,8 +168,8 @@ fn object(
     let header = header::parse(address, word0, word1)?;
     let block = address.checked_sub(header.offset())?;
     let end = address.checked_add(header.size)?;
-    let is_object = address.is_multiple_of(header.offset())
-        && (!page_objects::on_page_start(address) || page_objects::contains(address))
+    // (How far the block is says nothing of the address: a reallocation moves an aligned object to where it likes.)
+    let is_object = (!page_objects::on_page_start(address) || page_objects::contains(address))
         && records::counter(header.record).is_some()
         && block >= pieces[index].range.start
         && reach(pieces, index, end)

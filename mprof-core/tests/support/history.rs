@@ -56,8 +56,7 @@ pub(crate) fn run(random: &mut Random, character: Character, events: u64, truth:
             let old = take(random, &mut objects);
             let size = 1 + character.size(random);
             let made = reallocate(random.below(2) as usize, old.made.object, size);
-            truth.free(old);
-            objects.push(truth.allocate(made, size));
+            objects.push(truth.reallocate(old, made, size));
         } else {
             let size = character.size(random);
             let made = allocate(random.below(SITES as u64) as usize, size);

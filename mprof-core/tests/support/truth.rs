@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mprof_format::kinds::Category;
-use mprof_format::model::{LIFETIME_CLASSES, Lifetime, Profile};
+use mprof_format::model::{AGE_CLASSES, LIFETIME_CLASSES, Lifetime, Profile};
 
 use super::{Made, site_of};
 
@@ -30,6 +30,20 @@ impl Default for Ages {
     }
 }
 
+/// Ages in allocations: objects by class, and the sum.
+pub(crate) type ByAllocations = BTreeMap<Key, ([u64; AGE_CLASSES], u64)>;
+
+/// Reallocations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Growth {
+    pub(crate) reallocations: u64,
+    pub(crate) first: u64,
+    pub(crate) moved: u64,
+    pub(crate) copied_bytes: u64,
+    pub(crate) smallest: u64,
+    pub(crate) largest: u64,
+}
+
 /// An object that is alive.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Alive {
@@ -37,6 +51,8 @@ pub(crate) struct Alive {
     pub(crate) size: usize,
     birth: u64,
     number: u64,
+    /// A reallocation has made it.
+    grown: bool,
 }
 
 impl Alive {
@@ -62,6 +78,8 @@ pub(crate) struct Peak {
 pub(crate) struct Truth {
     pub(crate) heap: Heap,
     pub(crate) ages: BTreeMap<Key, Ages>,
+    pub(crate) by_allocations: ByAllocations,
+    pub(crate) growth: BTreeMap<Key, Growth>,
     /// After each event, if it is to be kept.
     pub(crate) past: Vec<Sums>,
     /// The heap after each event, likewise.
@@ -87,10 +105,28 @@ impl Truth {
             self.most = self.bytes;
             self.falls = false;
         }
-        let alive = Alive { made, size, birth: self.allocated, number: self.number };
+        let alive = Alive { made, size, birth: self.allocated, number: self.number, grown: false };
         let amount = self.heap.entry(alive.key()).or_default();
         *amount = (amount.0 + 1, amount.1 + size as u64);
         self.note();
+        alive
+    }
+
+    /// A reallocation, which is a free and an allocation.
+    pub(crate) fn reallocate(&mut self, old: Alive, made: Made, size: usize) -> Alive {
+        self.free(old);
+        let alive = Alive { grown: true, ..self.allocate(made, size) };
+        let growth =
+            self.growth.entry(alive.key()).or_insert(Growth { smallest: u64::MAX, ..Growth::default() });
+        let (from, to) = (old.size as u64, size as u64);
+        growth.reallocations += 1;
+        growth.first += u64::from(!old.grown);
+        if old.made.object != made.object {
+            growth.moved += 1;
+            growth.copied_bytes += from.min(to);
+        }
+        growth.smallest = growth.smallest.min(from);
+        growth.largest = growth.largest.max(to);
         alive
     }
 
@@ -114,6 +150,10 @@ impl Truth {
         ages.temporary += u64::from(is_temporary);
         ages.ages += age;
         ages.young_bytes += if age == 0 { alive.size as u64 } else { 0 };
+        let age = self.number - alive.number;
+        let (classes, sum) = self.by_allocations.entry(alive.key()).or_insert(([0; AGE_CLASSES], 0));
+        classes[(u64::BITS - age.leading_zeros()) as usize] += 1;
+        *sum += age;
         self.note();
     }
 
