@@ -129,10 +129,10 @@ FRAME void known_by_its_end(void) {
     list->next->rest[0] = (long)(made + 144);
 }
 struct __attribute__((packed)) { char pad; void *pointer; } crooked __attribute__((aligned(16)));
-/* (Much larger than the object before: where sizes have memory of their own, one as large would begin just behind it.) */
+/* (Much larger than the object before: LeakSanitizer has memory for each size, where one as large begins just behind it.) */
 FRAME void known_crooked(void) { crooked.pointer = object(400); }
 unsigned long hidden;
-FRAME void known_hidden(void) { hidden = ~(unsigned long)object(137); }
+FRAME void known_hidden(void) { hidden = ~(unsigned long)object(500); }
 
 FRAME void *for_stack(void) { return object(138); }
 

@@ -44,8 +44,9 @@ fn check_kinds(variable: &str, value: &str) {
                 ("in_shared_mapping", REACHABLE),
                 ("in_protected_mapping", REACHABLE),
                 ("in_first_keys", REACHABLE),
-                ("in_last_keys", REACHABLE),
-                ("in_environment", REACHABLE),
+                // (The C library's array of keys, and that of the environment, among them.)
+                ("in_last_keys", [0, 0, 0, 2]),
+                ("in_environment", [0, 0, 0, 2]),
                 ("in_list", [0, 0, 0, 6]),
                 ("in_large_object", [0, 0, 0, 2]),
                 ("aligned", REACHABLE),
@@ -141,7 +142,8 @@ fn reach_ends_by_a_signal() {
 
 #[test]
 fn reach_ends_in_another_thread_than_the_first() {
-    ends("thread").check(|run| {
+    // (The first thread may be gone by then, or not: the loader keeps more or less.)
+    ends("thread").varies().check(|run| {
         assert_classes(run.facts(), &[("hold", REACHABLE), ("lose", LOST)]);
         assert_whole(run.facts());
     });

@@ -47,8 +47,10 @@ pub(super) fn of(mappings: &[Mapping], monitor: Range) -> Option<Array<Piece>> {
     for mapping in mappings {
         let touches = before.is_some_and(|before| before.range.end == mapping.range.start);
         let guarded = touches && before.is_some_and(|before| !before.readable);
-        // A module's uninitialised variables are memory without a file behind its initialised ones.
-        let is_tail = mapping.kind == Kind::Anonymous && module_end == mapping.range.start;
+        // A module's uninitialised variables are memory without a file behind its initialised ones. (A guard of a stack
+        // may follow, and is none of it.)
+        let is_anonymous = mapping.kind == Kind::Anonymous;
+        let is_tail = is_anonymous && mapping.readable && module_end == mapping.range.start;
         if mapping.kind == Kind::File || is_tail {
             module_end = mapping.range.end;
         }
@@ -61,9 +63,13 @@ pub(super) fn of(mappings: &[Mapping], monitor: Range) -> Option<Array<Piece>> {
             Kind::Stack => Owner::FirstStack,
             Kind::File => Owner::File,
         };
-        if mapping.readable && (mapping.writable || owner == Owner::Nobody) {
+        if mapping.readable && (mapping.writable || is_anonymous) {
             without(mapping.range, &holes, |range| {
-                whole &= pieces.push(Piece { range, owner, guarded: guarded && range == mapping.range });
+                whole &= pieces.push(Piece {
+                    range,
+                    owner,
+                    guarded: guarded && range.start == mapping.range.start,
+                });
             });
         }
     }
@@ -123,6 +129,26 @@ mod tests {
         assert_eq!(&*pieces, &expected);
         assert_eq!(at(&pieces, 0x8fff), Some(1));
         assert_eq!(at(&pieces, 0x9000), None);
+    }
+
+    #[test]
+    fn what_follows_a_module_need_not_be_its() {
+        let mappings = [
+            mapping(0x1000, 0x2000, "rw", Kind::File),
+            mapping(0x2000, 0x3000, "rw", Kind::Anonymous), // its uninitialised variables
+            mapping(0x3000, 0x4000, "r", Kind::Anonymous),
+            mapping(0x4000, 0x5000, "", Kind::Anonymous), // the guard
+            mapping(0x5000, 0x9000, "rw", Kind::Anonymous), // of a stack, and memory of ours that touches it
+        ];
+        let pieces = of(&mappings, Range { start: 0x8000, end: 0x9000 }).unwrap();
+        let piece = |start, end, owner, guarded| Piece { range: Range { start, end }, owner, guarded };
+        let expected = [
+            piece(0x1000, 0x2000, Owner::File, false),
+            piece(0x2000, 0x3000, Owner::File, false),
+            piece(0x3000, 0x4000, Owner::File, false),
+            piece(0x5000, 0x8000, Owner::Nobody, true),
+        ];
+        assert_eq!(&*pieces, &expected);
     }
 
     #[test]

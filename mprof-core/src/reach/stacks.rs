@@ -23,8 +23,11 @@ pub(super) fn unused(
     for thread in threads.known.as_slice() {
         let Some(index) = at(pieces, thread.sp) else { continue };
         let piece = pieces[index];
+        // (Without a guard below, another stack or anything else may begin there.)
         let is_its_own = piece.owner == Owner::FirstStack
-            || (piece.range.contains(thread.control_block) && thread.control_block > thread.sp);
+            || (piece.guarded
+                && piece.range.contains(thread.control_block)
+                && thread.control_block > thread.sp);
         if is_its_own {
             whole &= holes.push(Range { start: piece.range.start, end: thread.sp });
         }
@@ -96,6 +99,8 @@ mod tests {
         let sp = piece.range.start + PAGE;
         let expected = [Range { start: piece.range.start, end: sp }];
         assert_eq!(holes(piece, &[Thread { sp, control_block }], 0), expected);
+        // Where its stack begins is not known: another one may lie below.
+        assert_eq!(holes(Piece { guarded: false, ..piece }, &[Thread { sp, control_block }], 0), []);
         // A thread that runs in memory of its own making.
         assert_eq!(holes(piece, &[Thread { sp, control_block: 64 }], 0), []);
     }
