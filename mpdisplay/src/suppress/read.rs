@@ -249,7 +249,7 @@ mod tests {
             reason("{\na\nMemcheck:Leak\ncaller:f\n}"),
             "s.supp:4: `caller:f` is no frame: `fun:`, `obj:`, `src:` or `...`"
         );
-        assert!(reason("{\na\nMemcheck:Leak\nmatch-leak-kinds: lost\n}").starts_with("s.supp:4: "));
+        assert!(reason("{\na\nMemcheck:Leak\nmatch-leak-kinds: gone\n}").starts_with("s.supp:4: "));
         let long = format!("{{\na\nMemcheck:Leak\n{}}}", "fun:f\n".repeat(64));
         assert_eq!(reason(&long), "s.supp:67: more than 63 frames; leave the outer ones out");
     }

@@ -46,7 +46,6 @@ fn table(options: &Options) -> String {
 
 #[test]
 fn a_path_has_a_row_for_each_kind() {
-    let options = Options { detail: Detail::Verbose, ..Options::default() };
     let expected = "\
 Memory leaks
 
@@ -58,7 +57,7 @@ Memory leaks
        1        16 (2)   possible     || > main > guess
        2        16 (2)                || > main > late
 ";
-    assert_eq!(table(&options), expected);
+    assert_eq!(table(&Options::default()), expected);
 }
 
 #[test]
@@ -81,7 +80,7 @@ Memory leaks
 #[test]
 fn kinds_are_chosen() {
     let kinds = Kinds::read("lost,possible");
-    let text = table(&Options { detail: Detail::Verbose, kinds, ..Options::default() });
+    let text = table(&Options { kinds, ..Options::default() });
     let rows: Vec<&str> = text.lines().filter(|line| line.contains("||")).collect();
     let expected = [
         "       1       100 (15)  lost         || > main > make",
