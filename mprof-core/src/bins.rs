@@ -43,17 +43,21 @@ impl Bins {
         }
     }
 
+    /// The counts for a size, and whether it is one of the larger ones, which have one bin.
     #[inline(always)]
-    fn counts(&self, size: usize) -> &Counts {
-        // The index cannot be out of range.
-        &self.counts[size.min(BINS - 1)]
+    fn counts(&self, size: usize) -> (&Counts, bool) {
+        match self.counts.get(size) {
+            Some(counts) if size < BINS - 1 => (counts, false),
+            _ => (&self.counts[BINS - 1], true),
+        }
     }
 
     /// Counts an allocation, as the bins' own thread.
     #[inline(always)]
     pub fn allocate(&self, size: usize) {
-        self.counts(size).allocs.add_owned(1);
-        if size > LAST_BIN as usize {
+        let (counts, is_large) = self.counts(size);
+        counts.allocs.add_owned(1);
+        if is_large {
             self.large_bytes.add_owned(size as u64);
         }
     }
@@ -61,24 +65,27 @@ impl Bins {
     /// Counts a free, as the bins' own thread.
     #[inline(always)]
     pub fn free(&self, size: usize) {
-        self.counts(size).frees.add_owned(1);
-        if size > LAST_BIN as usize {
+        let (counts, is_large) = self.counts(size);
+        counts.frees.add_owned(1);
+        if is_large {
             self.large_freed_bytes.add_owned(size as u64);
         }
     }
 
     /// Counts an allocation, from any thread.
     pub fn allocate_shared(&self, size: usize) {
-        self.counts(size).allocs.add_shared(1);
-        if size > LAST_BIN as usize {
+        let (counts, is_large) = self.counts(size);
+        counts.allocs.add_shared(1);
+        if is_large {
             self.large_bytes.add_shared(size as u64);
         }
     }
 
     /// Counts a free, from any thread.
     pub fn free_shared(&self, size: usize) {
-        self.counts(size).frees.add_shared(1);
-        if size > LAST_BIN as usize {
+        let (counts, is_large) = self.counts(size);
+        counts.frees.add_shared(1);
+        if is_large {
             self.large_freed_bytes.add_shared(size as u64);
         }
     }

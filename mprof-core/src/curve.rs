@@ -10,7 +10,7 @@ use crate::{ledger, snapshots};
 /// Points at most.
 pub const POINTS: usize = 1536;
 /// Bytes allocated or freed from one point to the next, at first.
-const FIRST_STEP: u64 = 16 * 1024;
+pub const FIRST_STEP: u64 = 16 * 1024;
 
 /// A point.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -517,7 +517,7 @@ unsafe fn reallocate_in<const WATCH: bool>(
                 // The page was in the set: the part of the table that it is in is there.
                 let _ = page_objects::insert(start as usize);
             }
-            header::clear(start); // clearing twice restores
+            header::write(start, header);
         }
         moved
     } else if let Situation::Ready(mark, heap) = situation {

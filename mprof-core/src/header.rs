@@ -25,13 +25,15 @@ pub const SIZE_LIMIT: usize = 1 << 44;
 /// The largest distance from real block to object that a header can say, bytes.
 pub const OFFSET_LIMIT: usize = 1 << 31;
 
-const SIZE: u64 = (1 << 44) - 1;
+const SIZE_BITS: u32 = 44;
+const SIZE: u64 = (1 << SIZE_BITS) - 1;
 const RECORD: u64 = (1 << 28) - 1;
 const OFFSET_SHIFT: u32 = 28;
 const FLAGS_SHIFT: u32 = 33;
 const BIRTH_SHIFT: u32 = 36;
 /// What is not the check in word 1.
-const REST: u64 = (1 << 60) - 1;
+const REST_BITS: u32 = 60;
+const REST: u64 = (1 << REST_BITS) - 1;
 
 /// Flag of an object that a reallocation made, where these are watched.
 pub const GROWN: u32 = 1;
@@ -69,15 +71,20 @@ impl Header {
     }
 }
 
-/// The check for an object at `address` whose header holds this size and this rest of word 1: the high 20 bits and
-/// the low 4 are used.
+/// The check for an object at `address` whose header holds this size and this rest of word 1: the highest 24 bits, of which
+/// word 0 has the first 20.
 #[inline(always)]
 fn check(address: usize, size: u64, rest: u64) -> u64 {
-    // The factor is odd, so no two sums have one product; sizes and addresses meet in bits apart.
+    // Sizes and addresses meet in bits apart. The factor is odd: each bit of the sum moves bits of the check.
     let sum =
         (address as u64 ^ SECRET.load(Ordering::Relaxed)).wrapping_add(size.rotate_left(32)) ^ rest << 4;
-    let product = sum.wrapping_mul(0xa076_1d64_78bd_642f);
-    product ^ product >> 32
+    sum.wrapping_mul(0xa076_1d64_78bd_642f)
+}
+
+/// The part of a check that word 1 has, in its place.
+#[inline(always)]
+fn low_check(check: u64) -> u64 {
+    check << 20 & !REST
 }
 
 /// Writes the header of `object`.
@@ -97,7 +104,7 @@ pub unsafe fn write(object: *mut u8, header: Header) {
     unsafe {
         let words = object.cast::<u64>().sub(2);
         words.write(size | check & !SIZE);
-        words.add(1).write(rest | check << 60);
+        words.add(1).write(rest | low_check(check));
     }
 }
 
@@ -119,7 +126,7 @@ pub unsafe fn read(object: *const u8) -> Option<Header> {
 #[inline(always)]
 pub fn parse(address: usize, word0: u64, word1: u64) -> Option<Header> {
     let check = check(address, word0 & SIZE, word1 & REST);
-    if (word0 ^ check) & !SIZE | (word1 ^ check << 60) & !REST != 0 {
+    if (word0 ^ check) >> SIZE_BITS | (word1 ^ check << 20) >> REST_BITS != 0 {
         return None;
     }
     let header = Header {
@@ -132,7 +139,8 @@ pub fn parse(address: usize, word0: u64, word1: u64) -> Option<Header> {
     (header.offset_log2 >= 4).then_some(header)
 }
 
-/// Makes the header of `object` fail its check from now on.
+/// Makes the header of `object` fail its check from now on. Where the allocator leaves it as it is, its last word looks
+/// like no size of a block (see [`crate::freed::judge`]).
 ///
 /// # Safety
 /// As for [`write`].
@@ -142,6 +150,7 @@ pub unsafe fn clear(object: *mut u8) {
     unsafe {
         let word0 = object.cast::<u64>().sub(2);
         word0.write(word0.read() ^ !SIZE);
+        object.sub(1).write(0xff);
     }
 }
 
@@ -167,6 +176,7 @@ mod tests {
                         assert_eq!(read(object), Some(header));
                         clear(object);
                         assert_eq!(read(object), None);
+                        assert!(object.cast::<u64>().sub(1).read() > 1 << 62, "not the size of a block");
                     }
                 }
             }

@@ -483,7 +483,7 @@ impl Heap {
             Err(Miss::NOWHERE)
         } else {
             // SAFETY: as the caller vouches.
-            unsafe { self.memo.find(&caller, &self.rules) }
+            unsafe { self.memo.find(&caller) }
         };
         match found {
             Ok(known) => match known.record(category) {

@@ -72,6 +72,13 @@ fn batch() -> i64 {
     OPTIONS.peak_batch.load(Ordering::Relaxed).max(1).into()
 }
 
+/// Where a program makes a new maximum with every other call, reading the clock would cost more than all the rest: the time
+/// of the peak is looked at once in this part of the bytes from one upkeep to the next, which are those from one point of
+/// the curve to the next, and …
+const STAMPS: i64 = 32;
+/// … always while that part is this many bytes, as it is at first.
+const LEAST_APART: i64 = curve::FIRST_STEP as i64 / STAMPS;
+
 /// The time stamp at which the clock was stopped; 0 while it goes.
 static STOPPED_AT: AtomicU64 = AtomicU64::new(0);
 
@@ -117,6 +124,8 @@ pub struct Balance {
     epoch: u64,
     /// Bytes from one upkeep to the next.
     interval: i64,
+    /// The time of a peak is looked at when less than this remains before the next upkeep.
+    stamp_below: i64,
     /// Objects that were passed on.
     passed_on_objects: u64,
     /// The heap that this is the balance of.
@@ -165,6 +174,7 @@ impl Balance {
         self.heap = heap;
         self.interval = (curve::step() as i64).min(batch());
         self.until_upkeep = self.interval;
+        self.stamp_below = i64::MAX;
         self.catch_up(heap::is_only());
     }
 
@@ -269,23 +279,43 @@ impl Balance {
         }
         if alone {
             STATE.store(STATE.load(Ordering::Relaxed) | 1, Ordering::Relaxed);
-        } else {
-            self.raise_peak(false);
-            if STATE.fetch_or(1, Ordering::SeqCst) & 1 == 0 {
-                heap::all().for_each(|heap| heap.balance().tell());
-            }
+            self.follow_climb(i64::MIN);
+            return;
         }
-        self.catch_up(alone);
+        self.raise_peak(false);
+        if STATE.fetch_or(1, Ordering::SeqCst) & 1 == 0 {
+            heap::all().for_each(|heap| heap.balance().tell());
+        }
+        self.catch_up(false);
     }
 
     /// The first free after a maximum.
     #[cold]
     #[inline(never)]
     fn begin_epoch(&mut self) {
-        let alone = heap::is_only();
-        self.raise_peak(alone);
-        end_climb(alone);
-        self.catch_up(alone);
+        if heap::is_only() {
+            self.begin_epoch_alone();
+        } else {
+            self.raise_peak(false);
+            end_climb();
+            self.catch_up(false);
+        }
+    }
+
+    /// The same where there is no other thread: a program may make a new maximum with every other call.
+    #[inline(always)]
+    fn begin_epoch_alone(&mut self) {
+        self.raise_peak(true);
+        let state = STATE.load(Ordering::Relaxed);
+        if state & 1 != 0 {
+            note_peak(ELSEWHERE.sums().plus(self.sums()));
+            if self.until_upkeep <= self.stamp_below {
+                PEAK_TIME.store(time_stamp(), Ordering::Relaxed);
+                self.stamp_below = self.until_upkeep - (self.interval / STAMPS - LEAST_APART).max(0);
+            }
+            STATE.store(state + 1, Ordering::Relaxed);
+        }
+        self.catch_up(true);
     }
 
     /// Takes headroom from the store: all of it when alone, else a batch more than is missing.
@@ -302,13 +332,18 @@ impl Balance {
     }
 
     /// Where more was allocated than there was headroom for, in the store too, the difference is a new maximum.
+    #[inline(always)]
     fn raise_peak(&mut self, alone: bool) {
         if self.headroom < 0 {
             self.draw_on_store(alone);
         }
         if self.headroom < 0 {
-            PEAK_BYTES.fetch_sub(self.headroom, Ordering::Relaxed);
-            self.headroom = 0;
+            let climbed = core::mem::take(&mut self.headroom);
+            if alone {
+                PEAK_BYTES.store(PEAK_BYTES.load(Ordering::Relaxed) - climbed, Ordering::Relaxed);
+            } else {
+                PEAK_BYTES.fetch_sub(climbed, Ordering::Relaxed);
+            }
         }
     }
 
@@ -325,14 +360,20 @@ impl Balance {
         self.epoch = epoch.0;
         self.mark = epoch.mark();
         if state & 1 != 0 {
-            self.changed.store(1, Ordering::Relaxed);
-            self.mask = 0;
-            self.floor = if alone { i64::MIN } else { -batch() };
+            self.follow_climb(if alone { i64::MIN } else { -batch() });
         } else {
             self.raise_peak(alone);
             self.mask = u16::MAX;
             self.floor = 0;
         }
+    }
+
+    /// The balance climbs: counters need not put anything aside.
+    #[inline(always)]
+    fn follow_climb(&mut self, floor: i64) {
+        self.changed.store(1, Ordering::Relaxed);
+        self.mask = 0;
+        self.floor = floor;
     }
 
     /// Passes on what was allocated, gives headroom back, and draws the curve.
@@ -354,6 +395,7 @@ impl Balance {
         let step = curve::step() as i64;
         self.interval = if alone { step } else { step.min(batch()) };
         self.until_upkeep = self.interval;
+        self.stamp_below = i64::MAX;
     }
 }
 
@@ -370,6 +412,17 @@ pub struct Sums {
     pub objects: u64,
 }
 
+impl Sums {
+    fn plus(self, other: Sums) -> Sums {
+        Sums {
+            live_bytes: self.live_bytes + other.live_bytes,
+            live_objects: self.live_objects + other.live_objects,
+            bytes: self.bytes + other.bytes,
+            objects: self.objects + other.objects,
+        }
+    }
+}
+
 /// What was allocated and freed by no thread's balance.
 static ELSEWHERE: Totals = Totals::new();
 
@@ -383,27 +436,29 @@ pub fn book_allocation(size: u64) -> Epoch {
     Epoch(STATE.load(Ordering::Relaxed) >> 1)
 }
 
-/// Notes the peak, if the balance climbs, and begins an epoch.
+/// Notes how many objects are alive at the peak, and had been allocated.
 #[inline(always)]
-fn end_climb(alone: bool) {
+fn note_peak(sums: Sums) {
+    PEAK_OBJECTS.store(sums.live_objects.max(0) as u64, Ordering::Relaxed);
+    PEAK_NUMBER.store(sums.objects, Ordering::Relaxed);
+}
+
+/// Notes the peak, if the balance climbs, and begins an epoch.
+fn end_climb() {
     let state = STATE.load(Ordering::SeqCst);
     if state & 1 == 0 {
         return;
     }
-    let sums = sums();
-    PEAK_OBJECTS.store(sums.live_objects.max(0) as u64, Ordering::Relaxed);
-    PEAK_NUMBER.store(sums.objects, Ordering::Relaxed);
+    note_peak(sums());
     PEAK_TIME.store(time_stamp(), Ordering::Relaxed);
-    if alone {
-        STATE.store(state + 1, Ordering::Relaxed);
-    } else if STATE.compare_exchange(state, state + 1, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
+    if STATE.compare_exchange(state, state + 1, Ordering::SeqCst, Ordering::Relaxed).is_ok() {
         heap::all().for_each(|heap| heap.balance().tell());
     }
 }
 
 /// Books a free of no thread's balance; returns the epoch.
 pub fn book_free(size: u64) -> Epoch {
-    end_climb(false);
+    end_climb();
     ELSEWHERE.freed_bytes.add_shared(size);
     ELSEWHERE.freed_objects.add_shared(1);
     HEADROOM.fetch_add(size as i64, Ordering::Relaxed);
@@ -425,13 +480,7 @@ pub fn add_balance() {
 
 /// The sums over all threads.
 pub fn sums() -> Sums {
-    let add = |sum: Sums, part: Sums| Sums {
-        live_bytes: sum.live_bytes + part.live_bytes,
-        live_objects: sum.live_objects + part.live_objects,
-        bytes: sum.bytes + part.bytes,
-        objects: sum.objects + part.objects,
-    };
-    heap::current().map(|heap| heap.balance().sums()).fold(ELSEWHERE.sums(), add)
+    heap::current().map(|heap| heap.balance().sums()).fold(ELSEWHERE.sums(), Sums::plus)
 }
 
 /// The peak, for a dump.
@@ -443,7 +492,7 @@ pub struct Peak {
     pub objects: u64,
     /// How many allocations had been made.
     pub number: u64,
-    /// Time stamp of the first free after it.
+    /// Time stamp of the first free after it, or of one shortly before (see [`STAMPS`]).
     pub time: u64,
     /// Bytes by which it can be off; 0 with one thread.
     pub uncertainty: u64,

@@ -367,7 +367,7 @@ impl Chunk {
         let index = number as usize % CHUNK;
         let record = &self.records[index];
         if !record.is_marked(mark) {
-            put_aside(number, mark.0);
+            self.put_aside(index, mark.0);
         }
         record.frees.add_owned(1);
         record.freed_bytes.add_owned(freed.size);
@@ -379,6 +379,9 @@ impl Chunk {
         beside(&self.lifetimes).map(|lifetimes| &lifetimes[index])
     }
 
+    /// Has a record put aside what it holds, as the owner.
+    #[cold]
+    #[inline(never)]
     fn put_aside(&self, index: usize, mark: u16) {
         let Some(kept) = beside(&self.kept) else {
             PEAK_LOST.store(true, Ordering::Relaxed);

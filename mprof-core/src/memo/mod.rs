@@ -116,9 +116,8 @@ impl Key {
     /// `second`: the caller's return address, where the location is in a wrapper; else 0.
     #[inline(always)]
     fn of_entry(state: &State, second: usize) -> Key {
-        // Bits 48 to 62, which no stack pointer has. Two addresses that are the same in these are told apart later.
-        let second = (second as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 49 << 48;
-        Key { from: state.sp as u64 ^ second, value: state.location.word() }
+        // Bits 47 to 62, which no stack pointer has. Two addresses that are the same in these are told apart later.
+        Key { from: state.sp as u64 ^ (second as u64) << 48 >> 1, value: state.location.word() }
     }
 
     #[inline(always)]
@@ -151,26 +150,52 @@ struct Origin {
 /// The word of an [`Origin`] where it is the frame pointer that differs.
 const FRAME_POINTER: u32 = u32::MAX;
 
-/// Locations in wrappers, by some bits of their addresses: one that is none may be taken for one.
+/// Locations in wrappers, by some bits of their addresses; the last comer wins.
 #[derive(Debug)]
-struct Wrappers([bool; Wrappers::PLACES]);
+struct Wrappers([Wrapper; Wrappers::PLACES]);
+
+/// A location, and in the low [`DISTANCE_BITS`] how many words above the stack pointer the return address lies. 0: none.
+type Wrapper = u64;
+
+const DISTANCE_BITS: u32 = 12;
 
 impl Wrappers {
-    const PLACES: usize = 512;
+    const PLACES: usize = 256;
 
     #[inline(always)]
-    fn place(state: &State) -> usize {
-        let address = state.location.word();
-        (address ^ address >> 12) as usize % Wrappers::PLACES
+    fn place(location: u64) -> usize {
+        (location ^ location >> 12) as usize % Wrappers::PLACES
     }
 
+    /// The caller's return address where the location is in a wrapper; else 0.
+    ///
+    /// # Safety
+    /// `state` is that of a live frame of the calling thread, and the wrappers were learnt from the code that is loaded
+    /// now.
     #[inline(always)]
-    fn contain(&self, state: &State) -> bool {
-        self.0[Wrappers::place(state)]
+    unsafe fn second(&self, state: &State) -> usize {
+        let location = state.location.word();
+        let wrapper = self.0[Wrappers::place(location)];
+        if wrapper >> DISTANCE_BITS != location {
+            return 0;
+        }
+        let distance = wrapper as usize % (1 << DISTANCE_BITS);
+        // SAFETY: the frame is live, and its rule says that the word is its own.
+        unsafe { read_word(state.sp + distance * size_of::<usize>()) }
     }
 
-    fn insert(&mut self, state: &State) {
-        self.0[Wrappers::place(state)] = true;
+    /// Learns that a location is in a wrapper, if its rule is known.
+    fn learn(&mut self, state: &State, rules: &RuleCache) {
+        let Some(distance) = rules.return_address(state.location) else { return };
+        let words = distance / size_of::<usize>();
+        if words < 1 << DISTANCE_BITS {
+            let location = state.location.word();
+            self.0[Wrappers::place(location)] = location << DISTANCE_BITS | words as u64;
+        }
+    }
+
+    fn clear(&mut self) {
+        self.0 = [0; Wrappers::PLACES];
     }
 }
 
@@ -217,9 +242,9 @@ impl Memo {
     /// # Safety
     /// `state` is that of a live frame of the calling thread.
     #[inline(always)]
-    pub unsafe fn find(&mut self, state: &State, rules: &RuleCache) -> Result<&mut Entry, Miss> {
+    pub unsafe fn find(&mut self, state: &State) -> Result<&mut Entry, Miss> {
         // SAFETY: as the caller vouches.
-        let mut key = Key::of_entry(state, unsafe { self.second(state, rules) });
+        let mut key = Key::of_entry(state, unsafe { self.wrappers.second(state) });
         loop {
             let Some(index) = self.lookup(&key) else { return Err(Miss(key)) };
             let entry = self.entry(index);
@@ -260,17 +285,6 @@ impl Memo {
             }
         }
         None
-    }
-
-    /// The caller's return address where the location is in a wrapper and its rule is known and says at once where
-    /// that is; else 0.
-    ///
-    /// # Safety
-    /// As for [`Memo::find`].
-    #[inline(always)]
-    unsafe fn second(&self, state: &State, rules: &RuleCache) -> usize {
-        // SAFETY: as the caller vouches.
-        if self.wrappers.contain(state) { unsafe { rules.second(state) } } else { 0 }
     }
 
     #[inline(always)]
@@ -317,13 +331,13 @@ impl Memo {
         if key.origin().is_some_and(|origin| origin.entry as usize >= self.pool.len()) {
             return; // the memo was emptied since
         }
-        if key.origin().is_some_and(|origin| self.is_first_word(origin)) && !self.wrappers.contain(state) {
-            self.wrappers.insert(state);
+        if key.origin().is_some_and(|origin| self.is_first_word(origin)) {
+            self.wrappers.learn(state, rules);
         }
         if key.origin().is_none_or(|origin| self.is_first_word(origin)) {
             // The rule may have become known just now.
             // SAFETY: as the caller vouches.
-            let whole = Key::of_entry(state, unsafe { self.second(state, rules) });
+            let whole = Key::of_entry(state, unsafe { self.wrappers.second(state) });
             if self.lookup(&whole).is_none() {
                 key = whole;
             }
@@ -389,7 +403,7 @@ impl Memo {
         let most = (self.limit * LINES_PER_ENTRY).min(table::PLACES);
         if self.entries >= self.limit || self.pool.len() + 1 + words > most {
             let worth_it = self.hits >= self.entries * WORTHWHILE_HITS;
-            self.clear();
+            self.empty();
             if !worth_it {
                 self.next_rest = (self.next_rest * 2).clamp(REST, LONGEST_REST);
                 self.rest = self.next_rest;
@@ -402,8 +416,14 @@ impl Memo {
         self.table.reserve(|place| unsafe { (*pool.line(place).cast::<Entry>()).key.hash() })
     }
 
-    /// Forgets all chains.
+    /// Forgets all that it knows, as when other code may have been loaded.
     pub fn clear(&mut self) {
+        self.empty();
+        self.wrappers.clear();
+    }
+
+    /// Forgets all chains, but not what it learnt of the code.
+    fn empty(&mut self) {
         self.entries = 0;
         self.hits = 0;
         self.table.clear();

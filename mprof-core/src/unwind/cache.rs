@@ -2,7 +2,6 @@
 
 use super::eh_frame::{Workspace, derive};
 use super::rule::PackedRule;
-use super::{State, read_word};
 use crate::arena::{Arena, Zeroable};
 use crate::lisp;
 use crate::location::{FrameKey, Location};
@@ -58,20 +57,13 @@ impl RuleCache {
         self.fill(workspace, location)
     }
 
-    /// The return address in the frame of `state`'s caller, if the rule for its location is known and says at once
-    /// where it is; else 0.
-    ///
-    /// # Safety
-    /// `state` is that of a live frame of the calling thread.
-    #[inline(always)]
-    pub unsafe fn second(&self, state: &State) -> usize {
+    /// How far above the stack pointer, in bytes, the return address lies in the frame of a location's function, if its
+    /// rule is known and says so at once.
+    pub fn return_address(&self, location: Location) -> Option<usize> {
         // SAFETY: the index is masked into the table.
-        let slot = unsafe { &*self.slots.add(state.location.hash() & self.mask) };
-        if !slot.key.is_at(state.location) || slot.rule.kind() != PackedRule::STACK_POINTER {
-            return 0;
-        }
-        // SAFETY: the frame is live, and its rule says that the word is its own.
-        unsafe { read_word(state.sp.wrapping_add_signed(slot.rule.first()) - 8) }
+        let slot = unsafe { &*self.slots.add(location.hash() & self.mask) };
+        let says = slot.key.is_at(location) && slot.rule.kind() == PackedRule::STACK_POINTER;
+        says.then(|| slot.rule.first().checked_sub(8)).flatten()?.try_into().ok()
     }
 
     #[cold]
