@@ -165,16 +165,19 @@ fn seize(thread: u32) -> Result<(), Errno> {
 fn await_stop(thread: u32, patience: &mut u32) -> Option<Option<usize>> {
     const WAIT4: usize = 61;
     const WALL_NO_HANG: usize = 0x4000_0000 | 1;
-    const STEP: u32 = 100;
+    // Few sleeps and long ones, in the end: each takes longer than was asked for.
+    const LONGEST: u32 = 10_000;
+    let mut step = 100;
     loop {
         let mut status = 0u32;
         // SAFETY: the kernel writes one status.
         let waited =
             unsafe { syscall(WAIT4, [thread as usize, &raw mut status as usize, WALL_NO_HANG, 0, 0, 0]) };
         match waited {
-            Ok(0) if *patience >= STEP => {
-                sys::sleep_microseconds(STEP);
-                *patience -= STEP;
+            Ok(0) if *patience >= step => {
+                sys::sleep_microseconds(step);
+                *patience -= step;
+                step = (step * 2).min(LONGEST);
             }
             Ok(0) => return None,
             // The low byte is 0x7f for a stop; above it the signal; above that the event, none for a signal.
