@@ -35,6 +35,7 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Err(Error::ApartAndCompared);
     }
     exporting::check(arguments)?;
+    arguments.shown.check_sources()?;
     let settings = arguments.leaks.settings();
     let suppressions = settings.read_suppressions()?;
     let (states, troubles) = States::read(arguments, complain)?;
@@ -46,6 +47,9 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     let states = states.leave(half);
     let report = |half, states| HalfReport::new(states, arguments, Options { half, ..options.clone() });
     let first = report(half, &states)?;
+    let others: Vec<_> =
+        further.iter().map(|(half, states)| report(*half, states)).collect::<Result<_, _>>()?;
+    complain_of_unmatched(&first, &others);
     let leaks = Settings::leaks_in(&first.view, &first.options, states.baseline.as_deref());
     if let Some(format) = arguments.generation.format() {
         let shown = report::leaks::shown(&first.view, &leaks, &first.options);
@@ -53,9 +57,7 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     } else if arguments.export.format() != Format::Text {
         exporting::export(&first, &leaks, arguments, &destination)?.iter().for_each(|note| complain(note));
     } else {
-        let further: Vec<_> =
-            further.iter().map(|(half, states)| report(*half, states)).collect::<Result<_, _>>()?;
-        write_all(&first, &leaks, &further, &destination)?;
+        write_all(&first, &leaks, &others, &destination)?;
     }
     settings.write_results(&states.profiles, &leaks)?;
     for trouble in &troubles {
@@ -104,6 +106,17 @@ fn write_all(
 /// What is wrong where kinds of leaks are asked for and nothing is known of them.
 const NOT_CLASSIFIED: &str =
     "--leak-kinds chooses nothing: kept objects have kinds where the program ran with MPROF_LEAK_CHECK=1";
+
+/// Tells of patterns that mean nothing in any of the reports.
+fn complain_of_unmatched(first: &HalfReport<'_>, others: &[HalfReport<'_>]) {
+    for unmatched in first.unmatched() {
+        let is_in =
+            |report: &HalfReport<'_>| report.unmatched().iter().any(|other| other.is_of_same(unmatched));
+        if others.iter().all(is_in) {
+            complain(unmatched);
+        }
+    }
+}
 
 /// Says it on standard error, if that can be written to.
 fn complain(what: &dyn Display) {

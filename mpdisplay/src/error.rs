@@ -88,6 +88,12 @@ pub(crate) enum Error {
         /// Base names, those with most bytes first.
         there: Vec<String>,
     },
+    /// A profile was given where a source file is expected.
+    #[error("--annotate {name}: this is a profile, not a source file: put it first, `{name} --annotate`")]
+    ProfileAsSource {
+        /// As given, printable.
+        name: String,
+    },
     /// The report cannot be written.
     #[error("cannot write the report: {0}")]
     Output(io::Error),

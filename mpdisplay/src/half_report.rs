@@ -6,6 +6,7 @@ use crate::analysis::number::{Change, Number};
 use crate::analysis::part::Part;
 use crate::analysis::text::{base_name, printable};
 use crate::analysis::tree::Tree;
+use crate::analysis::unmatched::Unmatched;
 use crate::cli::Arguments;
 use crate::error::Error;
 use crate::report;
@@ -70,6 +71,14 @@ impl<'p> HalfReport<'p> {
             annotation = annotate(&view.tree, sources.as_ref(), &options, &mut no_source);
         }
         Ok(HalfReport { parts, view, options, comparison, sources, annotation, no_source })
+    }
+
+    /// Patterns of the options that mean nothing in it.
+    pub(crate) fn unmatched(&self) -> &[Unmatched] {
+        match &self.comparison {
+            Some(comparison) => &comparison.view.unmatched,
+            None => &self.view.unmatched,
+        }
     }
 
     /// Writes it, with a leak table that may lack what is suppressed or known.

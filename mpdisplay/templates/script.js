@@ -35,8 +35,9 @@ function sort(table, title, column) {
 function search(tools, items) {
   const input = make('input', { type: 'search', placeholder: 'Search', ariaLabel: 'Search the table' });
   const count = make('span');
-  const texts = items.map(item => item.textContent.toLowerCase());
+  let texts = null; // of large pages it takes a moment, which opening them need not wait for
   input.addEventListener('input', () => {
+    texts ??= items.map(item => item.textContent.toLowerCase());
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     items.forEach((item, index) => {
@@ -68,14 +69,14 @@ if (graph) {
   const entries = by('.e', graph);
   const tools = make('div', { className: 'tools' });
   graph.before(tools);
-  const names = entries.map(entry => entry.querySelector('.self .name').textContent);
   const value = (index, column) => numberOf(entries[index].querySelector('.self').cells[column]);
   const orders = {
     'self + descendents': null,
     'bytes kept': index => -value(index, 3),
     'objects': index => -value(index, 4),
-    'name': index => names[index],
+    'name': index => entries[index].querySelector('.self .name').textContent,
   };
+  if (graph.classList.contains('unkept')) delete orders['bytes kept'];
   const order = make('select', { ariaLabel: 'Order of the entries' }, ...Object.keys(orders).map(name => make('option', {}, name)));
   order.addEventListener('change', () => {
     const key = orders[order.value];

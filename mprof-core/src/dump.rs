@@ -225,7 +225,11 @@ impl<S: Sink> Dump<'_, S> {
         for module in modules::all().skip(self.modules) {
             let vdso = module.path.starts_with(b"linux-vdso.so") || module.path.starts_with(b"linux-gate.so");
             lenient(self.writer.module(&ModuleRef {
-                kind: if vdso { ModuleKind::Vdso } else { ModuleKind::File },
+                kind: match vdso {
+                    true => ModuleKind::Vdso,
+                    false if module.is_monitor() => ModuleKind::Monitor,
+                    false => ModuleKind::File,
+                },
                 path: if module.path.is_empty() { program } else { module.path },
                 build_id: module.build_id,
                 bias: module.bias as u64,

@@ -8,7 +8,7 @@ use core::arch::global_asm;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use crate::arena::keep_bytes;
 use crate::elf_image;
@@ -87,6 +87,21 @@ fn find_object() -> Option<FindObject> {
 static TABLE: [AtomicPtr<Module>; MODULES] = [const { AtomicPtr::new(null_mut()) }; MODULES];
 /// Slots of the table that may be in use.
 static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// An address within the monitor's library; 0 where it is no library of its own.
+static MONITOR: AtomicUsize = AtomicUsize::new(0);
+
+/// Says in which library the monitor is, by an address in it.
+pub fn set_monitor(address: usize) {
+    MONITOR.store(address, Ordering::Relaxed);
+}
+
+impl Module {
+    /// Whether it is the monitor's library: a call that the monitor passes on may leave a frame in it.
+    pub fn is_monitor(&self) -> bool {
+        (self.start..self.end).contains(&MONITOR.load(Ordering::Relaxed))
+    }
+}
 
 /// A module by number; `None` where there is none.
 pub fn get(number: usize) -> Option<&'static Module> {

@@ -70,6 +70,8 @@ pub enum ModuleKind {
     File,
     /// The kernel's vdso.
     Vdso,
+    /// The monitor's own library: its frames are no part of the program's call chains.
+    Monitor,
     /// A kind that this reader does not know.
     Other(u8),
 }
@@ -80,6 +82,7 @@ impl ModuleKind {
         match self {
             ModuleKind::File => 0,
             ModuleKind::Vdso => 1,
+            ModuleKind::Monitor => 2,
             ModuleKind::Other(index) => index,
         }
     }
@@ -89,6 +92,7 @@ impl ModuleKind {
         match index {
             0 => ModuleKind::File,
             1 => ModuleKind::Vdso,
+            2 => ModuleKind::Monitor,
             _ => ModuleKind::Other(index),
         }
     }

@@ -16,7 +16,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use mprof_core::location::SPACE_MODULES;
 use mprof_core::thread::Thread;
-use mprof_core::{header, note, process, recording, sys};
+use mprof_core::{header, modules, note, process, recording, sys};
 use mprof_format::kinds::Reason;
 
 use crate::hooks::ending;
@@ -45,15 +45,16 @@ pub fn malloc_is_ours() -> bool {
 
 /// Path of this library as the loader has it; empty where that is not known.
 pub fn library() -> &'static [u8] {
-    let module = mprof_core::modules::find(start as *const () as usize);
+    let module = modules::find(start as *const () as usize);
     let number = module.map(|found| usize::from(found.space.saturating_sub(SPACE_MODULES)));
-    number.and_then(mprof_core::modules::get).map_or(&[], |module| module.path)
+    number.and_then(modules::get).map_or(&[], |module| module.path)
 }
 
 #[ctor::ctor(unsafe)]
 fn start() {
     note::remember_stderr();
     originals::find();
+    modules::set_monitor(start as *const () as usize);
     options::read();
     if options::is_secure() {
         recording::stop(); // what is written would be written with the wrong rights
@@ -67,7 +68,7 @@ fn start() {
     // SAFETY: dlsym(3) with a valid name.
     let malloc = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
     // (The address of our own `malloc` would not do: the loader gives us the one that comes first, too.)
-    let ours = mprof_core::modules::find(start as *const () as usize);
+    let ours = modules::find(start as *const () as usize);
     if (options::report() || options::leak_exit().is_some()) && !options::is_secure() {
         viewer::prepare(library());
     }

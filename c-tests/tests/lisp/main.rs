@@ -4,6 +4,7 @@
 
 mod collector;
 mod ecl;
+mod exports;
 mod facts;
 mod larger;
 mod names;

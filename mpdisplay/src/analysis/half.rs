@@ -39,6 +39,11 @@ impl Half {
         }
     }
 
+    /// The letter of a column of its categories.
+    pub fn letter(self, column: usize) -> char {
+        self.letters().get(column).map_or(' ', |&letter| letter.into())
+    }
+
     /// Whether the program frees its objects, so that what it keeps means something.
     pub fn is_freed(self) -> bool {
         self == Half::C
@@ -50,6 +55,15 @@ impl Half {
             Half::C => "C",
             Half::Lisp => "Lisp",
             Half::Collected => "Garbage collector",
+        }
+    }
+
+    /// As the command line calls it.
+    pub fn option(self) -> &'static str {
+        match self {
+            Half::C => "c",
+            Half::Lisp => "lisp",
+            Half::Collected => "gc",
         }
     }
 

@@ -361,6 +361,8 @@ fn merge_counters(counters: &mut Vec<Counter>) {
         if same {
             sum.allocs = sum.allocs.saturating_add(next.allocs);
             sum.bytes = sum.bytes.saturating_add(next.bytes);
+            sum.frees = sum.frees.saturating_add(next.frees);
+            sum.freed_bytes = sum.freed_bytes.saturating_add(next.freed_bytes);
         }
         same
     });
@@ -431,6 +433,7 @@ impl Folding<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mprof_format::model::Category;
 
     #[test]
     fn symbols_are_shown_as_they_are_read() {
@@ -438,6 +441,22 @@ mod tests {
         assert_eq!(shown(b"(SETF AGE)"), "(setf age)");
         assert_eq!(shown(b"MixedCase"), "|MixedCase|");
         assert_eq!(shown("ÄNDERN".as_bytes()), "ändern");
+    }
+
+    #[test]
+    fn where_chains_become_one_nothing_is_kept_either() {
+        let counter = |context| Counter {
+            context,
+            category: Category::Cons,
+            allocs: 2,
+            bytes: 32,
+            frees: 2,
+            freed_bytes: 32,
+        };
+        let mut counters = vec![counter(1), counter(0), counter(1)];
+        merge_counters(&mut counters);
+        let sum = Counter { allocs: 4, bytes: 64, frees: 4, freed_bytes: 64, ..counter(1) };
+        assert_eq!(counters, [counter(0), sum]);
     }
 
     #[test]

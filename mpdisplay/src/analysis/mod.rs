@@ -29,4 +29,5 @@ pub mod threads;
 pub mod totals;
 pub mod tree;
 pub mod types;
+pub mod unmatched;
 pub mod walk;

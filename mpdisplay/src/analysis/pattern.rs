@@ -63,6 +63,14 @@ pub(super) fn means_path(glob: &Glob, path: &str) -> bool {
 }
 
 impl Pattern {
+    /// The file and the line of a pattern that chooses by these.
+    pub(super) fn file_and_line(&self) -> Option<(&str, Option<u32>)> {
+        match &self.kind {
+            Kind::Line(file, line) => Some((file.text(), *line)),
+            Kind::Name(_) | Kind::Module(_) => None,
+        }
+    }
+
     fn matches_function(&self, name: &str, shown: &str) -> bool {
         matches!(&self.kind, Kind::Name(glob) if glob.matches(name) || (shown != name && glob.matches(shown)))
     }

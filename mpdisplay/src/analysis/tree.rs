@@ -1,8 +1,8 @@
 //! The calling-context tree in terms of functions: what all tables are computed from.
 //!
 //! Built from one profile or several: frames become functions (inlined ones too), the frames of the runtime's
-//! start are left out (see `start.rs`), counters move to the nodes that remain. The trees of several profiles,
-//! and of their threads, stand side by side; it is the functions that join them.
+//! start (see `start.rs`) and the monitor's own are left out, counters move to the nodes that remain. The trees of
+//! several profiles, and of their threads, stand side by side; it is the functions that join them.
 
 use super::code::{Code, Module};
 use super::functions::{Function, FunctionKind, Functions, TRUNCATED, UNKNOWN};
@@ -14,7 +14,7 @@ use super::past::{Past, Pasts};
 use super::start::{self, Phase, Role, Verdict};
 use super::tally::{State, Tally, Usage};
 use super::text::base_name;
-use mprof_format::model::{Category, Class, Frame, Profile, Special};
+use mprof_format::model::{Category, Class, Frame, ModuleKind, Profile, Special};
 
 /// Where in a function a call was made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -175,6 +175,12 @@ impl<N: Number> Tree<N> {
     }
 }
 
+/// Whether a frame is the monitor's, which passed on a call of the program and did something after it.
+fn is_monitors(profile: &Profile, frame: Frame) -> bool {
+    let Frame::Code { module, .. } = frame else { return false };
+    profile.modules.get(module as usize).is_some_and(|module| module.kind == ModuleKind::Monitor)
+}
+
 /// Where a context's chain has come to.
 #[derive(Debug, Clone, Copy)]
 enum Place {
@@ -220,6 +226,7 @@ impl<N: Number> Builder<'_, N> {
             match context.frame {
                 _ if matches!(place, Place::Elsewhere) => {}
                 Frame::Thread(_) => {}
+                frame if is_monitors(profile, frame) => {}
                 Frame::Special(Special::Unknown) if matches!(place, Place::Start(None)) => {
                     place = Place::Unknown;
                 }

@@ -3,11 +3,16 @@
 use crate::analysis::curve::Clock;
 use crate::analysis::half::Half;
 use crate::analysis::share::Detail;
+use crate::analysis::text::printable;
+use crate::error::Error;
 use crate::export::CsvRows;
 use crate::report::number::Marks;
 use crate::report::options::{Order, Tables};
 use crate::report::source::Sources;
 use clap::{Args, ValueEnum};
+use mprof_format::layout::MAGIC;
+use std::fs::File;
+use std::io::Read;
 
 /// Which tables are shown, and which of their rows.
 #[derive(Debug, Args)]
@@ -173,6 +178,21 @@ impl Shown {
         let mut names = self.annotate.clone()?;
         names.retain(|name| !name.is_empty());
         Some(if names.is_empty() { Sources::Largest } else { Sources::Named(names) })
+    }
+
+    /// Refuses a profile in the place of a source file: as the option's argument it would not be read.
+    ///
+    /// # Errors
+    /// What to write instead.
+    pub(crate) fn check_sources(&self) -> Result<(), Error> {
+        let is_profile = |name: &&String| {
+            let mut start = [0; MAGIC.len()];
+            File::open(name).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == MAGIC
+        };
+        match self.annotate.iter().flatten().find(is_profile) {
+            Some(name) => Err(Error::ProfileAsSource { name: printable(name.as_bytes()) }),
+            None => Ok(()),
+        }
     }
 
     /// How much of the tables.

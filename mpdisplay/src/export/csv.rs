@@ -5,8 +5,9 @@ use super::{CsvRows, Source, chains, rows};
 use crate::analysis::functions::{Function, TRUNCATED};
 use crate::analysis::graph::{Entry, Graph, Line, Subject};
 use crate::analysis::half::Half;
-use crate::analysis::tally::{Tally, Usage};
+use crate::analysis::tally::{CATEGORIES, Tally, Usage};
 use crate::analysis::tree::{Count, Tree};
+use crate::analysis::types::TypeRow;
 use crate::report::options::Order;
 use crate::report::rows::rank;
 use csv::{Terminator, Writer, WriterBuilder};
@@ -97,7 +98,11 @@ fn leaks(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
     Ok(notes)
 }
 
+/// The bins; where types are known in place of sizes, these.
 fn bins(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
+    if let Some(types) = rows::types(source) {
+        return self::types(source, &types, out);
+    }
     titles(&[&["size_from", "size_to"], &USAGE, &["types"]], out)?;
     let bins = rows::bins(source).unwrap_or_default();
     for row in bins.rows.iter().take(rows::limit(source)).chain([&bins.larger]) {
@@ -108,9 +113,23 @@ fn bins(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
     Ok(Vec::new())
 }
 
+fn types(source: &Source<'_>, types: &[TypeRow], out: &mut Out<'_>) -> io::Result<Vec<String>> {
+    titles(&[&["type", "category", "allocs", "bytes"]], out)?;
+    for TypeRow { column, name, usage } in types.iter().take(rows::limit(source)) {
+        let letter = source.options.half.letter(*column).to_string();
+        Row::default().text(name).text(&letter).numbers(&[usage.allocs, usage.bytes]).write(out)?;
+    }
+    Ok(Vec::new())
+}
+
+/// Titles of bytes by category.
+fn by_category(title: &str, half: Half) -> [String; CATEGORIES] {
+    half.letters().map(|letter| format!("{title}_{}", char::from(letter)))
+}
+
 fn direct(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
-    let bytes = ["bytes_s", "bytes_m", "bytes_l", "bytes_x"];
-    let kept = ["kept_bytes_s", "kept_bytes_m", "kept_bytes_l", "kept_bytes_x"];
+    let [bytes, kept] = ["bytes", "kept_bytes"].map(|title| by_category(title, source.options.half));
+    let [bytes, kept] = [&bytes, &kept].map(|titles| titles.each_ref().map(String::as_str));
     titles(&[&FUNCTION, &USAGE, &bytes, &kept], out)?;
     for row in rows::direct(source).rows.into_iter().take(rows::limit(source)) {
         let function = Row::default().function(&source.tree().functions[row.function]);
@@ -123,7 +142,8 @@ fn direct(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
 /// ancestor and a descendent what was allocated over the call; of a cycle's member what it allocated itself.
 fn graph(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
     let graph = Graph::new(source.tree(), source.options.graph);
-    let bytes = ["bytes_s", "bytes_m", "bytes_l", "bytes_x"];
+    let bytes = by_category("bytes", source.options.half);
+    let bytes = bytes.each_ref().map(String::as_str);
     let more = ["own_allocs", "own_bytes", "called", "recurring", "of_allocs", "within_cycle"];
     titles(&[&["entry", "relation", "index", "name"], &USAGE, &bytes, &more], out)?;
     for (index, entry) in rows::entries(source, &graph).into_iter().take(rows::limit(source)) {
@@ -238,7 +258,7 @@ fn counts(source: &Source<'_>) -> Vec<Count> {
 pub(super) fn category(category: Category) -> String {
     match category {
         Category::Other(number) => number.to_string(),
-        known => char::from(Half::of(known).letters()[usize::from(known.index() % 4)]).to_string(),
+        known => Half::of(known).letter(usize::from(known.index() % 4)).to_string(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! One page for a browser that needs nothing but itself: the four tables, to be sorted and searched, flame graphs of
 //! all measures, a histogram of sizes, and a link from every function to its entry of the call graph.
 //!
-//! The page is `templates/page.html` with the parts that its `<!--@marks-->` name. Names are text of the page or
+//! The page is `templates/page.html` with the parts that its `<!--@marks-->` name; what stands between the marks `if freed`
+//! and `end` is left out where a garbage collector frees. Names are text of the page or
 //! strings of its data, and escaped for that; the script makes text of them and nothing else. What grows with the
 //! profile has a limit, and a line of the page says what was left out.
 
@@ -16,6 +17,7 @@ mod tables;
 
 use super::{Source, number};
 use crate::analysis::graph::Graph;
+use crate::analysis::half::Half;
 use crate::analysis::leaks::Path;
 use crate::analysis::tally::Usage;
 use escape::text;
@@ -34,10 +36,18 @@ pub(super) fn write(source: &Source<'_>, out: &mut dyn Write) -> io::Result<Vec<
     let page = Page::new(source);
     let mut parts = PAGE.split(MARK);
     out.write_all(parts.next().unwrap_or_default().as_bytes())?;
+    let mut is_left_out = false;
     for part in parts {
         let (mark, rest) = part.split_once(MARK_END).unwrap_or((part, ""));
-        page.part(mark, out)?;
-        out.write_all(rest.as_bytes())?;
+        match mark {
+            "if freed" => is_left_out = !page.is_freed(),
+            "end" => is_left_out = false,
+            _ if is_left_out => continue,
+            _ => page.part(mark, out)?,
+        }
+        if !is_left_out {
+            out.write_all(rest.as_bytes())?;
+        }
     }
     Ok(Vec::new())
 }
@@ -69,6 +79,8 @@ impl<'a> Page<'a> {
             "peak" => course::peak(self, out),
             "lifetimes" => lifetimes::write(self, out),
             "leaks" => tables::leaks(self, out),
+            "about bins" => out.write_all(self.about_bins().as_bytes()),
+            "about categories" => out.write_all(self.about_categories().as_bytes()),
             "histogram" => histogram::write(self, out),
             "bins" => tables::bins(self, out),
             "direct" => tables::direct(self, out),
@@ -81,6 +93,36 @@ impl<'a> Page<'a> {
                 super::counted(self.source.parts.len(), "profile")
             ),
             _ => Ok(()),
+        }
+    }
+
+    /// Whether the program frees its objects, so that what it keeps means something.
+    fn is_freed(&self) -> bool {
+        self.source.options.half.is_freed()
+    }
+
+    fn about_bins(&self) -> &'static str {
+        match self.source.options.half {
+            Half::Lisp => "Objects by type.",
+            Half::C | Half::Collected => {
+                "Objects by the size that the program asked for, with the user types of that size."
+            }
+        }
+    }
+
+    fn about_categories(&self) -> &'static str {
+        match self.source.options.half {
+            Half::Lisp => {
+                "Types: c conses, f floating point numbers, s structures, vectors and strings, o others; in percent of \
+                 all bytes."
+            }
+            Half::Collected => {
+                "Sizes: s up to 32 bytes, m up to 256, l up to 2048, x larger; in percent of all bytes."
+            }
+            Half::C => {
+                "Sizes: s up to 32 bytes, m up to 256, l up to 2048, x larger; in percent of all bytes, and of all kept \
+                 bytes."
+            }
         }
     }
 
@@ -145,11 +187,10 @@ fn left_out(count: usize, one: &str, rest: &str, out: &mut dyn Write) -> io::Res
 }
 
 /// A usage as a note says it.
-fn sum(usage: &Usage) -> String {
-    format!(
-        "{} objects and {} bytes, {} of these kept",
-        number::grouped(usage.allocs),
-        number::grouped(usage.bytes),
-        number::grouped(usage.kept_bytes())
-    )
+fn sum(page: &Page<'_>, usage: &Usage) -> String {
+    let kept = match page.is_freed() {
+        true => format!(", {} of these kept", number::grouped(usage.kept_bytes())),
+        false => String::new(),
+    };
+    format!("{} objects and {} bytes{kept}", number::grouped(usage.allocs), number::grouped(usage.bytes))
 }

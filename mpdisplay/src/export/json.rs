@@ -44,6 +44,7 @@ impl Serialize for Document<'_> {
         map.serialize_entry("version", &VERSION)?;
         map.serialize_entry("generator", concat!("mpdisplay ", env!("CARGO_PKG_VERSION")))?;
         map.serialize_entry("measure", measure.name())?;
+        map.serialize_entry("half", source.options.half.option())?;
         map.serialize_entry("processes", &list(|| source.profiles().map(Process::new)))?;
         map.serialize_entry("totals", &UsageNumbers::from(&source.view.total))?;
         map.serialize_entry("modules", &list(|| tree.modules.iter().map(Module::new)))?;

@@ -32,6 +32,9 @@ impl Measure {
         Measure::PeakObjects,
     ];
 
+    /// So many of them, the first ones, are of all that was allocated.
+    pub(super) const WITHOUT_KEPT: usize = 2;
+
     /// So many of them, the first ones, are not of the peak.
     pub(super) const WITHOUT_PEAK: usize = 4;
 

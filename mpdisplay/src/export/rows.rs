@@ -2,11 +2,13 @@
 //! are written is for the form to say, which may sum up the others; see [`limit`].
 
 use super::{Source, chains};
-use crate::analysis::bins::Bins;
+use crate::analysis::bins::{BinRow, Bins};
 use crate::analysis::direct::{Direct, DirectRow};
 use crate::analysis::graph::{Entry, Graph};
+use crate::analysis::half::Half;
 use crate::analysis::leaks::{self, Depth, Path};
 use crate::analysis::tally::Usage;
+use crate::analysis::types::{TypeRow, Types};
 use crate::report::options::Order;
 use crate::report::rows::rank;
 
@@ -47,12 +49,45 @@ pub(super) fn leaks(source: &Source<'_>) -> (Vec<LeakRow>, Vec<String>) {
 
 /// The bins, where sizes are known; the row of larger sizes is not among the ordered ones.
 pub(super) fn bins(source: &Source<'_>) -> Option<Bins> {
-    let mut bins = source.view.bins.clone()?;
+    let mut bins = sizes(source)?;
     match source.options.order {
         None | Some(Order::Name) => {}
         order => bins.rows.sort_by_key(|row| (rank(order, &row.usage, 0), row.size)),
     }
     Some(bins)
+}
+
+/// The bins in the order of the table.
+pub(super) fn sizes(source: &Source<'_>) -> Option<Bins> {
+    match source.options.half {
+        Half::C => source.view.bins.clone(),
+        Half::Lisp => None,
+        Half::Collected => source.view.types.as_ref().map(sizes_of),
+    }
+}
+
+/// Types that are called by their sizes, as a collector's that knows no others, as bins of sizes.
+fn sizes_of(types: &Types) -> Bins {
+    let collected = |usage: &Usage| Usage::new(usage.allocs, usage.bytes, usage.allocs, usage.bytes);
+    let mut bins = Bins { total: collected(&types.total), ..Bins::default() };
+    for row in &types.rows {
+        let usage = collected(&row.usage);
+        match row.name.parse() {
+            Ok(size) => bins.rows.push(BinRow { size: Some(size), usage, ..BinRow::default() }),
+            Err(_) => bins.larger.usage += usage,
+        }
+    }
+    bins
+}
+
+/// The types, where these are known in place of sizes.
+pub(super) fn types(source: &Source<'_>) -> Option<Vec<TypeRow>> {
+    let mut rows = source.view.types.as_ref().filter(|_| source.options.half == Half::Lisp)?.rows.clone();
+    match source.options.order {
+        Some(Order::Name) => rows.sort_by(|a, b| a.name.cmp(&b.name)),
+        order => rows.sort_by_key(|row| rank(order, &row.usage, row.usage.bytes)),
+    }
+    Some(rows)
 }
 
 /// Direct allocation.

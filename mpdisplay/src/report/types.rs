@@ -81,14 +81,9 @@ impl<'a, N: Shown> Table<'a, N> {
         let share_columns = SHARE + N::SIGN;
         let text = format!("{:>name$}{numbers} {share:<share_columns$}", row.name);
         match self.options.half {
-            Half::Lisp => format!("{text}   {}", self.letter(row)),
+            Half::Lisp => format!("{text}   {}", self.options.half.letter(row.column)),
             _ => text,
         }
-    }
-
-    /// The letter of a type's category.
-    fn letter(&self, row: &TypeRow<N>) -> char {
-        self.options.half.letters().get(row.column).map_or(' ', |&letter| letter.into())
     }
 
     fn total(&self) -> String {

@@ -10,6 +10,7 @@ use crate::analysis::part::Part;
 use crate::analysis::tally::Usage;
 use crate::analysis::tree::Tree;
 use crate::analysis::types::Types;
+use crate::analysis::unmatched::Unmatched;
 use crate::suppress;
 use mprof_format::model::Profile;
 
@@ -27,6 +28,8 @@ pub struct View<N = u64> {
     pub total: Usage<N>,
     /// The same with the chains that do not count.
     pub all: Usage<N>,
+    /// Patterns that mean nothing on any chain.
+    pub unmatched: Vec<Unmatched>,
 }
 
 impl View {
@@ -55,11 +58,12 @@ impl<N: Shown> View<N> {
             tree.retain_peak();
         }
         let all = total(&tree);
+        let unmatched = Unmatched::of(&tree, &options.chains, &options.show);
         options.chains.apply(&mut tree);
         if options.by == By::Module {
             tree = by_module(tree);
         }
-        View { total: total(&tree), tree, bins, types, all }
+        View { total: total(&tree), tree, bins, types, all, unmatched }
     }
 
     /// The leak table, without what is suppressed.

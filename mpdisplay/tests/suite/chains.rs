@@ -4,6 +4,7 @@ use crate::builder::ProfileBuilder;
 use mpdisplay::analysis::graph::{Graph, GraphKind};
 use mpdisplay::analysis::leaks::{Depth, Leaks, PathOptions};
 use mpdisplay::analysis::tree::Tree;
+use mprof_format::model::{ModuleKind, Profile};
 
 const ALL: PathOptions = PathOptions { depth: Depth::All, offsets: false, lines: false };
 
@@ -111,6 +112,23 @@ fn chains_that_end_in_the_runtime_show_it() {
             "|| > worker"
         ]
     );
+}
+
+/// The monitor passes calls on, and is no part of the program.
+#[test]
+fn the_monitors_frames_are_left_out() {
+    let chain = "_start > libc.so.6!__libc_start_main > main > libmprof.so!hook > libecl.so!boot > make";
+    let mut profile = ProfileBuilder::new("prog").allocate(chain, 8, 1, 0).build();
+    let shown = |profile: &Profile| {
+        let tree = Tree::new([profile]);
+        let leaks = Leaks::new(&tree, ALL);
+        leaks.path(&leaks.rows[0]).to_string()
+    };
+    assert_eq!(shown(&profile), "|| > main > hook > boot > make", "as an older monitor wrote it");
+    for module in profile.modules.iter_mut().filter(|module| module.path.ends_with(b"libmprof.so")) {
+        module.kind = ModuleKind::Monitor;
+    }
+    assert_eq!(shown(&profile), "|| > main > boot > make");
 }
 
 #[test]

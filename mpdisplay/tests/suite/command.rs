@@ -370,3 +370,62 @@ fn sources_are_annotated() {
     );
     assert_eq!((ran.out.as_str(), ran.status), ("", Some(2)));
 }
+
+/// What is misspelt is told, with what comes nearest; the report is written all the same.
+#[test]
+fn patterns_that_mean_nothing_are_told() {
+    let folder = folder();
+    let profile = ProfileBuilder::new("shop").allocate("main@10 > make_widget{shop.c}@17", 8, 1, 0).allocate(
+        "main@12 > libc.so.6!strdup",
+        8,
+        1,
+        0,
+    );
+    put(&folder, "mprof.data", &bytes(&profile.build()));
+    let told = |option: &str, pattern: &str| {
+        let ran = run(&folder, &["--tables", "direct", option, pattern]);
+        assert_eq!(ran.status, Some(0));
+        assert!(ran.out.starts_with("Program: "), "{}", ran.out);
+        ran.err
+    };
+    let nothing = "nothing like that is on a call chain";
+    assert_eq!(
+        told("--focus", "make_wigdet"),
+        format!("mpdisplay: --focus make_wigdet: {nothing}; there is make_widget\n")
+    );
+    assert_eq!(
+        told("--show", "WIDGET"),
+        format!("mpdisplay: --show WIDGET: {nothing}; there is make_widget\n")
+    );
+    assert_eq!(
+        told("--ignore", "shop.c:16"),
+        format!("mpdisplay: --ignore shop.c:16: {nothing}; there are shop.c:10, shop.c:12, shop.c:17\n")
+    );
+    assert_eq!(told("--hide", "shop.c"), format!("mpdisplay: --hide shop.c: {nothing}; there is shop.c:*\n"));
+    assert_eq!(
+        told("--focus", "libc.so.6"),
+        format!("mpdisplay: --focus libc.so.6: {nothing}; there is module:libc.so.6\n")
+    );
+    assert_eq!(
+        told("--wrapper", "module:libc.so"),
+        format!("mpdisplay: --wrapper module:libc.so: {nothing}; there is module:libc.so.6\n")
+    );
+    assert_eq!(
+        told("--focus", "zzz"),
+        format!("mpdisplay: --focus zzz: {nothing}; try a part of the name between stars, '*NAME*'\n")
+    );
+    assert_eq!(told("--focus", "*widget"), "");
+    let exported = run(&folder, &["--format", "folded", "--focus", "make_wigdet"]);
+    assert!(exported.err.starts_with("mpdisplay: --focus make_wigdet: "), "{}", exported.err);
+}
+
+#[test]
+fn a_profile_is_no_source_file() {
+    let folder = folder();
+    put(&folder, "x.data", &bytes(&program("first")));
+    let ran = run(&folder, &["--annotate", "x.data"]);
+    let wanted = "mpdisplay: --annotate x.data: this is a profile, not a source file: put it first, `x.data --annotate`\n";
+    assert_eq!((ran.err.as_str(), ran.status), (wanted, Some(2)));
+    let right = run(&folder, &["x.data", "--annotate"]);
+    assert_eq!((right.err.as_str(), right.status), ("", Some(0)));
+}

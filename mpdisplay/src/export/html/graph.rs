@@ -5,6 +5,7 @@
 
 use super::{Page, left_out, percent, sum, text};
 use crate::analysis::graph::{Entry, Line, Lines, Subject};
+use crate::analysis::half::Half;
 use crate::analysis::tally::{Tally, Usage};
 use crate::export::number::grouped;
 use crate::export::rows;
@@ -14,10 +15,14 @@ use std::io::{self, Write};
 const LINES: usize = 24;
 
 pub(super) fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let half = page.source.options.half;
+    let letters = half.letters().map(|letter| char::from(letter).to_string()).join(" ");
     writeln!(
         out,
-        "<div class=\"entries\"><table class=\"head\"><thead><tr><th>bytes</th><th>%</th>\
-         <th>sizes s m l x</th><th>kept</th><th>objects</th><th>function [index]</th></tr></thead></table>"
+        "<div class=\"entries{}\"><table class=\"head\"><thead><tr><th>bytes</th><th>%</th>\
+         <th>{} {letters}</th><th>kept</th><th>objects</th><th>function [index]</th></tr></thead></table>",
+        if page.is_freed() { "" } else { " unkept" },
+        if half == Half::Lisp { "types" } else { "sizes" }
     )?;
     let (mut shown, mut rest) = (0, Usage::default());
     for (index, entry) in rows::entries(page.source, &page.graph) {
@@ -30,7 +35,7 @@ pub(super) fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "</div>")?;
     let count = page.graph.entries.len() - shown;
-    left_out(count, "function", &format!("which allocated {} themselves", sum(&rest)), out)
+    left_out(count, "function", &format!("which allocated {} themselves", sum(page, &rest)), out)
 }
 
 fn entry(page: &Page<'_>, index: u32, entry: &Entry, out: &mut dyn Write) -> io::Result<()> {
@@ -52,7 +57,7 @@ fn entry(page: &Page<'_>, index: u32, entry: &Entry, out: &mut dyn Write) -> io:
         percent(total.usage.bytes, page.total.bytes),
         grouped(total.usage.bytes),
         percent(total.usage.bytes, page.total.bytes),
-        sizes(total),
+        sizes(page, total),
         number(total.usage.kept_bytes()),
         grouped(entry.called),
         text(&page.graph.name(page.source.tree(), entry.subject))
@@ -61,17 +66,19 @@ fn entry(page: &Page<'_>, index: u32, entry: &Entry, out: &mut dyn Write) -> io:
     writeln!(out, "</table></section>")
 }
 
-/// A bar of the shares of the size categories.
-fn sizes(tally: &Tally) -> String {
+/// A bar of the shares of the categories.
+fn sizes(page: &Page<'_>, tally: &Tally) -> String {
     let whole = tally.usage.bytes;
     if whole == 0 {
         return String::new();
     }
-    let [s, m, l, x] = tally.bytes;
+    let [s, m, l, _] = tally.bytes;
     let upto = |bytes: u64| percent(bytes.min(whole), whole);
     let [first, second, third] = [s, s.saturating_add(m), s.saturating_add(m).saturating_add(l)].map(upto);
-    let shares: Vec<String> = [("s", s), ("m", m), ("l", l), ("x", x)]
+    let letters = page.source.options.half.letters().map(char::from);
+    let shares: Vec<String> = letters
         .into_iter()
+        .zip(tally.bytes)
         .filter(|&(_, bytes)| bytes > 0)
         .map(|(category, bytes)| format!("{category} {} %", percent(bytes, whole)))
         .collect();
@@ -91,7 +98,7 @@ fn lines(page: &Page<'_>, lines: &Lines, out: &mut dyn Write) -> io::Result<()> 
     others.iter().for_each(|line| rest += line.tally);
     let objects = grouped(rest.usage.allocs);
     let name = format!("{} more", others.len());
-    row(&rest, lines.whole, &objects, &name, out)
+    row(page, &rest, lines.whole, &objects, &name, out)
 }
 
 fn line(page: &Page<'_>, line: &Line, lines: &Lines, out: &mut dyn Write) -> io::Result<()> {
@@ -100,16 +107,23 @@ fn line(page: &Page<'_>, line: &Line, lines: &Lines, out: &mut dyn Write) -> io:
     if line.within_cycle {
         return writeln!(out, "<tr><td>*<td>*<td><td>*<td>{objects}<td class=name>{name}");
     }
-    row(&line.tally, lines.whole, &objects, &name, out)
+    row(page, &line.tally, lines.whole, &objects, &name, out)
 }
 
-fn row(tally: &Tally, whole: u64, objects: &str, name: &str, out: &mut dyn Write) -> io::Result<()> {
+fn row(
+    page: &Page<'_>,
+    tally: &Tally,
+    whole: u64,
+    objects: &str,
+    name: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     writeln!(
         out,
         "<tr>{}<td>{}<td>{}{}<td>{objects}<td class=name>{name}",
         number(tally.usage.bytes),
         percent(tally.usage.bytes, whole),
-        sizes(tally),
+        sizes(page, tally),
         number(tally.usage.kept_bytes())
     )
 }
@@ -135,13 +149,13 @@ fn members(page: &Page<'_>, cycle: u32, own: &Tally, out: &mut dyn Write) -> io:
         members.split_at(if members.len() > LINES { allocating.min(LINES) } else { members.len() });
     for (member, tally) in shown {
         let name = format!("{} <i>member</i>", function(page, *member));
-        row(tally, own.usage.bytes, &grouped(tally.usage.allocs), &name, out)?;
+        row(page, tally, own.usage.bytes, &grouped(tally.usage.allocs), &name, out)?;
     }
     if !others.is_empty() {
         let mut rest = Tally::default();
         others.iter().for_each(|(_, tally)| rest += *tally);
         let name = format!("{} more members", others.len());
-        row(&rest, own.usage.bytes, &grouped(rest.usage.allocs), &name, out)?;
+        row(page, &rest, own.usage.bytes, &grouped(rest.usage.allocs), &name, out)?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use super::{Page, percent};
 use crate::analysis::bins::Bins;
 use crate::analysis::tally::Usage;
 use crate::export::number::{bytes, grouped};
+use crate::export::rows;
 use mprof_format::model::LAST_BIN;
 use std::io::{self, Write};
 
@@ -23,17 +24,12 @@ fn bars(bins: &Bins) -> Vec<Usage> {
 }
 
 pub(super) fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let Some(bins) = &page.source.view.bins else { return Ok(()) };
-    let bars = bars(bins);
+    let Some(bins) = rows::sizes(page.source) else { return Ok(()) };
+    let (bars, is_freed) = (bars(&bins), page.is_freed());
     writeln!(out, "<div class=\"plots\">")?;
-    plot("Objects by size", &bars, |usage| (usage.frees, usage.kept()), grouped, out)?;
-    plot(
-        "Bytes by size of their objects",
-        &bars,
-        |usage| (usage.freed_bytes, usage.kept_bytes()),
-        bytes,
-        out,
-    )?;
+    plot("Objects by size", &bars, |usage| (usage.frees, usage.kept()), grouped, is_freed, out)?;
+    let parts = |usage: &Usage| (usage.freed_bytes, usage.kept_bytes());
+    plot("Bytes by size of their objects", &bars, parts, bytes, is_freed, out)?;
     writeln!(out, "</div>")
 }
 
@@ -42,20 +38,20 @@ fn plot(
     bars: &[Usage],
     parts: impl Fn(&Usage) -> (u64, u64),
     number: impl Fn(u64) -> String,
+    is_freed: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let sum = |(freed, kept): (u64, u64)| freed.saturating_add(kept);
     let most = bars.iter().map(|bar| sum(parts(bar))).max().unwrap_or(0);
-    writeln!(
-        out,
-        "<div class=\"plot\"><h3>{title}<span class=\"key\"><span style=\"--k:var(--made)\">freed</span>\
-         <span style=\"--k:var(--kept)\">kept</span></span></h3><div class=\"bars\">"
-    )?;
+    let key = "<span class=\"key\"><span style=\"--k:var(--made)\">freed</span>\
+               <span style=\"--k:var(--kept)\">kept</span></span>";
+    let key = if is_freed { key } else { "" };
+    writeln!(out, "<div class=\"plot\"><h3>{title}{key}</h3><div class=\"bars\">")?;
     for (place, bar) in bars.iter().enumerate() {
         let (freed, kept) = parts(bar);
         let class = if place == BARS { " class=\"more\"" } else { "" };
-        let label =
-            format!("{}: {}, {} of these kept", sizes(place), number(sum((freed, kept))), number(kept));
+        let of_these = if is_freed { format!(", {} of these kept", number(kept)) } else { String::new() };
+        let label = format!("{}: {}{of_these}", sizes(place), number(sum((freed, kept))));
         let height = |value| percent(value, most);
         write!(out, "<div{class} title=\"{label}\">")?;
         if kept > 0 {

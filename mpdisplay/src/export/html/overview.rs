@@ -43,8 +43,10 @@ fn tiles(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<div class=\"tiles\">")?;
     let objects = |count| format!("{} objects", number::grouped(count));
     tile("Allocated", &number::bytes(bytes), &objects(total.allocs), bytes, "", out)?;
-    let share = format!("{}, {} % of all bytes", objects(total.kept()), percent(kept, bytes));
-    tile("Kept to the end", &number::bytes(kept), &share, kept, " kept", out)?;
+    if page.is_freed() {
+        let share = format!("{}, {} % of all bytes", objects(total.kept()), percent(kept, bytes));
+        tile("Kept to the end", &number::bytes(kept), &share, kept, " kept", out)?;
+    }
     let mean = bytes.checked_div(total.allocs).unwrap_or(0);
     tile("Mean object", &number::bytes(mean), "as the program asked for it", mean, "", out)?;
     let functions = format!("through {} functions", number::grouped(page.graph.entries.len() as u64));

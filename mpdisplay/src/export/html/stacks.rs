@@ -52,8 +52,12 @@ fn list<T: std::fmt::Display>(items: impl IntoIterator<Item = T>, out: &mut dyn 
     Ok(())
 }
 
-/// The measures that there is something of to see: those of the peak only where it was recorded.
+/// The measures that there is something of to see: those of the peak only where it was recorded, and of what was kept
+/// only where that means something.
 fn measures(page: &Page<'_>) -> &'static [Measure] {
+    if !page.is_freed() {
+        return &Measure::ALL[..Measure::WITHOUT_KEPT];
+    }
     let peak = page.total.peak > 0;
     if peak { &Measure::ALL } else { &Measure::ALL[..Measure::WITHOUT_PEAK] }
 }

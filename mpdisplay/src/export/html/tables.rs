@@ -3,8 +3,10 @@
 use super::{Page, bar, cell, left_out, percent, sum, text};
 use crate::analysis::bins::BinRow;
 use crate::analysis::direct::DirectRow;
+use crate::analysis::half::Half;
 use crate::analysis::leaks::Path;
 use crate::analysis::tally::{CATEGORIES, Usage};
+use crate::analysis::types::TypeRow;
 use crate::export::number::grouped;
 use crate::export::rows::{self, LeakRow};
 use crate::suppress::Label;
@@ -55,7 +57,7 @@ pub(super) fn leaks(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     foot(out)?;
     let mut rest = Usage::default();
     rows.iter().skip(limit).for_each(|row| rest += row.usage);
-    left_out(rows.len().saturating_sub(limit), "path", &sum(&rest), out)?;
+    left_out(rows.len().saturating_sub(limit), "path", &sum(page, &rest), out)?;
     notes.iter().try_for_each(|note| writeln!(out, "<p class=\"note\">{}</p>", text(note)))?;
     suppressed(page, out)
 }
@@ -64,7 +66,7 @@ pub(super) fn leaks(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
 fn suppressed(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     let leaks = page.source.leaks;
     if let Some(known) = &leaks.known {
-        writeln!(out, "<p class=\"note\">Known from an earlier run: {}.</p>", sum(&known.usage))?;
+        writeln!(out, "<p class=\"note\">Known from an earlier run: {}.</p>", sum(page, &known.usage))?;
     }
     if leaks.suppressed.is_empty() {
         return Ok(());
@@ -72,7 +74,13 @@ fn suppressed(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "<div class=\"note\">Suppressed:<ul>")?;
     for hidden in &leaks.suppressed {
         let Label { name, origin } = &hidden.label;
-        writeln!(out, "<li>{} ({}): {}</li>", text(name), text(&origin.to_string()), sum(&hidden.usage))?;
+        writeln!(
+            out,
+            "<li>{} ({}): {}</li>",
+            text(name),
+            text(&origin.to_string()),
+            sum(page, &hidden.usage)
+        )?;
     }
     writeln!(out, "</ul></div>")
 }
@@ -90,13 +98,18 @@ pub(super) fn path(page: &Page<'_>, path: &Path, functions: &[u32]) -> String {
 }
 
 pub(super) fn bins(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(types) = rows::types(page.source) {
+        return by_type(page, &types, out);
+    }
     let Some(bins) = rows::bins(page.source) else {
+        let what = if page.source.options.half == Half::Lisp { "Types" } else { "Sizes" };
         return writeln!(
             out,
-            "<p>Sizes are recorded for whole processes only, not by thread or call chain.</p>"
+            "<p>{what} are recorded for whole processes only, not by thread or call chain.</p>"
         );
     };
-    head(&["size", "objects", "bytes", "-freed", "bytes kept"], "types", out)?;
+    let numbers = ["size", "objects", "bytes", "-freed", "bytes kept"];
+    head(if page.is_freed() { &numbers } else { &numbers[..3] }, "types", out)?;
     let limit = rows::limit(page.source);
     for row in bins.rows.iter().take(limit).chain([&bins.larger]) {
         let size = row.size.map_or_else(|| "&gt; 1,024".into(), grouped);
@@ -107,19 +120,55 @@ pub(super) fn bins(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</tfoot></table></div>")?;
     let mut rest = Usage::default();
     bins.rows.iter().skip(limit).for_each(|row| rest += row.usage);
-    left_out(bins.rows.len().saturating_sub(limit), "size", &sum(&rest), out)
+    left_out(bins.rows.len().saturating_sub(limit), "size", &sum(page, &rest), out)
 }
 
 fn bin(page: &Page<'_>, row: &BinRow, size: &str, out: &mut dyn Write) -> io::Result<()> {
     let (usage, total) = (&row.usage, &page.total);
     writeln!(
         out,
-        "<tr><td class=\"n\">{size}</td>{}{}{}{}<td class=\"name\">{}</td></tr>",
+        "<tr><td class=\"n\">{size}</td>{}{}{}<td class=\"name\">{}</td></tr>",
         bar(usage.allocs, total.allocs, "objects ", ""),
         bar(usage.bytes, total.bytes, "bytes ", ""),
-        cell(usage.frees, "", " opt"),
-        bar(usage.kept_bytes(), total.kept_bytes(), "kept ", " kept"),
+        if page.is_freed() {
+            cell(usage.frees, "", " opt") + &bar(usage.kept_bytes(), total.kept_bytes(), "kept ", " kept")
+        } else {
+            String::new()
+        },
         types(&row.types)
+    )
+}
+
+/// The types, where these are known in place of sizes.
+fn by_type(page: &Page<'_>, types: &[TypeRow], out: &mut dyn Write) -> io::Result<()> {
+    head(&["bytes", "% mem", "objects", "category"], "type", out)?;
+    let limit = rows::limit(page.source);
+    for row in types.iter().take(limit) {
+        type_row(page, &row.usage, row.column, &text(&row.name).to_string(), out)?;
+    }
+    writeln!(out, "</tbody><tfoot>")?;
+    let (mut all, mut rest) = (Usage::default(), Usage::default());
+    types.iter().for_each(|row| all += row.usage);
+    types.iter().skip(limit).for_each(|row| rest += row.usage);
+    type_row(page, &all, CATEGORIES, "all", out)?;
+    writeln!(out, "</tfoot></table></div>")?;
+    left_out(types.len().saturating_sub(limit), "type", &sum(page, &rest), out)
+}
+
+fn type_row(
+    page: &Page<'_>,
+    usage: &Usage,
+    column: usize,
+    name: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "<tr>{}<td class=\"n pct\" data-l=\"% \">{}</td>{}<td class=\"n\">{}</td><td class=\"name\">{name}</td></tr>",
+        bar(usage.bytes, page.total.bytes, "", ""),
+        percent(usage.bytes, page.total.bytes),
+        bar(usage.allocs, page.total.allocs, "objects ", ""),
+        page.source.options.half.letter(column)
     )
 }
 
@@ -144,7 +193,13 @@ fn types(names: &[String]) -> String {
 
 pub(super) fn direct(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     let direct = rows::direct(page.source);
-    let numbers = ["bytes", "% mem", "-s", "-m", "-l", "-x", "bytes kept", "-s", "-m", "-l", "-x", "objects"];
+    let letters = page.source.options.half.letters().map(|letter| format!("-{}", char::from(letter)));
+    let letters = letters.each_ref().map(String::as_str);
+    let mut numbers = [&["bytes", "% mem"][..], &letters].concat();
+    if page.is_freed() {
+        numbers.extend([&["bytes kept"][..], &letters].concat());
+    }
+    numbers.push("objects");
     head(&numbers, "function", out)?;
     let limit = page.limit();
     for row in direct.rows.iter().take(limit) {
@@ -154,19 +209,23 @@ pub(super) fn direct(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     foot(out)?;
     let mut rest = Usage::default();
     direct.rows.iter().skip(limit).for_each(|row| rest += row.own.usage);
-    left_out(direct.rows.len().saturating_sub(limit), "function", &sum(&rest), out)
+    left_out(direct.rows.len().saturating_sub(limit), "function", &sum(page, &rest), out)
 }
 
 fn direct_row(page: &Page<'_>, row: &DirectRow, name: &str, out: &mut dyn Write) -> io::Result<()> {
     let (usage, total) = (&row.own.usage, &page.total);
     writeln!(
         out,
-        "<tr>{}<td class=\"n pct\" data-l=\"% \">{}</td>{}{}{}{}<td class=\"name\">{name}</td></tr>",
+        "<tr>{}<td class=\"n pct\" data-l=\"% \">{}</td>{}{}{}<td class=\"name\">{name}</td></tr>",
         bar(usage.bytes, total.bytes, "", ""),
         percent(usage.bytes, total.bytes),
         shares(&row.own.bytes, total.bytes),
-        bar(usage.kept_bytes(), total.kept_bytes(), "kept ", " kept"),
-        shares(&row.kept, total.kept_bytes()),
+        if page.is_freed() {
+            let kept = bar(usage.kept_bytes(), total.kept_bytes(), "kept ", " kept");
+            kept + &shares(&row.kept, total.kept_bytes())
+        } else {
+            String::new()
+        },
         cell(usage.allocs, "objects ", "")
     )
 }

@@ -3,9 +3,11 @@
 use super::{UsageNumbers, list, rows};
 use crate::analysis::bins::BinRow;
 use crate::analysis::graph::{Entry, Graph, GraphKind, Line, Subject};
+use crate::analysis::half::Half;
 use crate::analysis::leaks::{Beginning, SuppressedLeaks};
 use crate::analysis::tally::{CATEGORIES, Tally};
 use crate::analysis::tree::Tree;
+use crate::analysis::types::TypeRow;
 use crate::export::Source;
 use crate::suppress::Label;
 use mprof_format::model::LAST_BIN;
@@ -22,6 +24,7 @@ pub(super) struct Tables<'a> {
 impl Serialize for Tables<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (tables, limit) = (self.source.options.tables, rows::limit(self.source));
+        let half = self.source.options.half;
         let mut map = serializer.serialize_map(None)?;
         if tables.leaks {
             let (rows, notes) = rows::leaks(self.source);
@@ -36,10 +39,19 @@ impl Serialize for Tables<'_> {
                 .as_ref()
                 .map(|bins| list(|| bins.rows.iter().take(limit).chain([&bins.larger]).map(Bin::new)));
             map.serialize_entry("bins", &rows)?;
+            if half == Half::Lisp {
+                let types = rows::types(self.source);
+                let types = types.as_ref();
+                let rows = types.map(|types| list(|| types.iter().take(limit).map(Type::new)));
+                map.serialize_entry("types", &rows)?;
+            }
         }
         if tables.direct {
             let direct = rows::direct(self.source);
-            map.serialize_entry("direct", &list(|| direct.rows.iter().take(limit).map(Direct::new)))?;
+            map.serialize_entry(
+                "direct",
+                &list(|| direct.rows.iter().take(limit).map(|row| Direct::new(row, half))),
+            )?;
         }
         if tables.graph {
             map.serialize_entry("graph", &GraphTable { source: self.source })?;
@@ -100,18 +112,32 @@ impl<'a> Bin<'a> {
     }
 }
 
-/// Bytes by category.
+/// A type of objects, where these are known in place of sizes.
 #[derive(serde::Serialize)]
-struct Categories {
-    s: u64,
-    m: u64,
-    l: u64,
-    x: u64,
+struct Type<'a> {
+    #[serde(rename = "type")]
+    name: &'a str,
+    category: char,
+    allocs: u64,
+    bytes: u64,
 }
 
-impl From<[u64; CATEGORIES]> for Categories {
-    fn from([s, m, l, x]: [u64; CATEGORIES]) -> Self {
-        Categories { s, m, l, x }
+impl<'a> Type<'a> {
+    fn new(row: &'a TypeRow) -> Self {
+        let TypeRow { column, name, usage } = row;
+        Type { name, category: Half::Lisp.letter(*column), allocs: usage.allocs, bytes: usage.bytes }
+    }
+}
+
+/// Bytes by category, under the letters of the half's.
+struct Categories {
+    half: Half,
+    bytes: [u64; CATEGORIES],
+}
+
+impl Serialize for Categories {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.half.letters().map(char::from).into_iter().zip(self.bytes))
     }
 }
 
@@ -124,9 +150,9 @@ struct Direct {
 }
 
 impl Direct {
-    fn new(row: &crate::analysis::direct::DirectRow) -> Self {
-        let own = TallyNumbers::from(&row.own);
-        Direct { function: row.function, own, kept_bytes_by_category: row.kept.into() }
+    fn new(row: &crate::analysis::direct::DirectRow, half: Half) -> Self {
+        let own = TallyNumbers::new(&row.own, half);
+        Direct { function: row.function, own, kept_bytes_by_category: Categories { half, bytes: row.kept } }
     }
 }
 
@@ -137,9 +163,10 @@ struct TallyNumbers {
     bytes_by_category: Categories,
 }
 
-impl From<&Tally> for TallyNumbers {
-    fn from(tally: &Tally) -> Self {
-        TallyNumbers { usage: UsageNumbers::from(&tally.usage), bytes_by_category: tally.bytes.into() }
+impl TallyNumbers {
+    fn new(tally: &Tally, half: Half) -> Self {
+        let bytes_by_category = Categories { half, bytes: tally.bytes };
+        TallyNumbers { usage: UsageNumbers::from(&tally.usage), bytes_by_category }
     }
 }
 
@@ -153,7 +180,8 @@ impl Serialize for GraphTable<'_> {
         let entries = rows::entries(self.source, &graph);
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("cycles_merged", &(self.source.options.graph == GraphKind::Merged))?;
-        let context = Context { tree: self.source.tree(), graph: &graph };
+        let (tree, half) = (self.source.tree(), self.source.options.half);
+        let context = Context { tree, graph: &graph, half };
         map.serialize_entry(
             "entries",
             &list(|| {
@@ -168,6 +196,7 @@ impl Serialize for GraphTable<'_> {
 struct Context<'a> {
     tree: &'a Tree,
     graph: &'a Graph,
+    half: Half,
 }
 
 #[derive(serde::Serialize)]
@@ -224,8 +253,8 @@ impl Context<'_> {
             name: self.graph.name(self.tree, entry.subject),
             function,
             cycle: cycle.map(|cycle| cycle + 1),
-            total: TallyNumbers::from(&entry.total),
-            own: TallyNumbers::from(&entry.own),
+            total: TallyNumbers::new(&entry.total, self.half),
+            own: TallyNumbers::new(&entry.own, self.half),
             through: UsageNumbers::from(&entry.through),
             called: entry.called,
             recurring: entry.recurring,
@@ -240,7 +269,7 @@ impl Context<'_> {
         let member = |(function, own): &(u32, Tally)| Member {
             function: *function,
             entry: self.graph.index_of(*function),
-            own: TallyNumbers::from(own),
+            own: TallyNumbers::new(own, self.half),
         };
         members.iter().map(member).collect()
     }
@@ -251,7 +280,7 @@ impl Context<'_> {
             entry: self.graph.index_of(line.function),
             within_cycle: line.within_cycle,
             of_allocs: line.of_allocs,
-            over: TallyNumbers::from(&line.tally),
+            over: TallyNumbers::new(&line.tally, self.half),
         }
     }
 }

@@ -90,3 +90,26 @@ fn hostile_names_stay_in_their_cells() {
     assert_eq!(names[5], HOSTILE[5]);
     assert_eq!(names[7], "line\\nbreak\\rand\\ttab \\u{1b}[31m");
 }
+
+/// Python's `csv`, as its manual says to use it, reads the numbers and the names.
+#[test]
+fn python_reads_it() {
+    const SUM: &str = "\
+import csv, sys
+with open(sys.argv[1], newline='') as file:
+    rows = list(csv.DictReader(file, strict=True))
+print(len(rows), sum(int(row['bytes']) for row in rows), all(None not in row for row in rows))
+for row in rows:
+    print(ascii(row['function']))";
+    let recorded = Recorded::new(&hostile());
+    let path = recorded.file(&["--format", "csv", "--tables", "direct", "--sort", "bytes"], "direct.csv");
+    let Some(said) = super::consume("python3", &["-c", SUM, &path.to_string_lossy()], &recorded) else {
+        return;
+    };
+    let mut lines = said.lines();
+    let bytes: usize = (1..=HOSTILE.len()).sum();
+    assert_eq!(lines.next(), Some(format!("{} {bytes} True", HOSTILE.len()).as_str()));
+    let names: Vec<&str> = lines.rev().collect();
+    assert_eq!(names[2], r#"'"quoted" \'twice\' \\ back\\'"#);
+    assert_eq!(names[5], r#"'comma, "and" so on'"#);
+}

@@ -8,6 +8,7 @@ mod dot;
 mod folded;
 mod html;
 mod json;
+mod lisp;
 mod massif;
 mod options;
 mod pprof;
