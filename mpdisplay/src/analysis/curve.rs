@@ -55,9 +55,9 @@ pub fn columns(points: &[Point], clock: Clock, count: usize) -> Vec<Column> {
         let segment = Segment { clock, from: last, to: *point };
         let (first, to) = (place(clock.of(&last)), place(clock.of(point)));
         let mut before = last;
-        for index in first..=to {
+        for (index, column) in (first..).zip(&mut columns[first..=to]) {
             let after = if index == to { *point } else { segment.at(start(index + 1)) };
-            columns[index].extend(&before, &after);
+            column.extend(&before, &after);
             before = after;
         }
         columns[to].most_bytes = columns[to].most_bytes.max(point.most_bytes);

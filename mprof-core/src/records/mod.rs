@@ -428,6 +428,11 @@ pub fn forget_all() {
     unknown::forget_all(issue_chunk().map(|number| number << CHUNK_BITS));
 }
 
+/// All record numbers issued so far are below this.
+pub fn limit() -> u32 {
+    ISSUED.load(Ordering::Acquire) << CHUNK_BITS
+}
+
 /// All chunks there are, in the order of their making.
 pub fn chunks() -> impl Iterator<Item = &'static Chunk> {
     let issued = ISSUED.load(Ordering::Acquire) as usize;

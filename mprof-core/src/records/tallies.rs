@@ -11,6 +11,8 @@ use crate::watch::Growth;
 /// What a record held when it was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
+    /// The record's number.
+    pub number: u32,
     /// Context: index of the node in its owner's tree.
     pub node: u32,
     /// Category, as `mprof_format::kinds::Category::index` has it.
@@ -57,6 +59,7 @@ impl Chunk {
         let mut tally = tally(record, remote);
         let context = self.contexts[index].load(Ordering::Relaxed);
         (tally.node, tally.category) = (context >> 4, context & 0xf);
+        tally.number = self.first.load(Ordering::Relaxed) + index as u32;
         if tally.category >= FIRST_COLLECTED {
             return tally;
         }

@@ -47,7 +47,8 @@ pub fn unknown_tallies(peak: &ledger::Peak) -> impl Iterator<Item = Tally> {
     let epoch = peak.epoch;
     (0..CATEGORIES).map(move |category| {
         let tally = tally(&COMMON[UNKNOWN + category], None);
-        let tally = Tally { category: category as u32, ..tally };
+        let number = COMMON_FIRST.load(Ordering::Relaxed) + (UNKNOWN + category) as u32;
+        let tally = Tally { number, category: category as u32, ..tally };
         if tally.category >= FIRST_COLLECTED {
             return tally;
         }
