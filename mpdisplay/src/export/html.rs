@@ -192,5 +192,9 @@ fn sum(page: &Page<'_>, usage: &Usage) -> String {
         true => format!(", {} of these kept", number::grouped(usage.kept_bytes())),
         false => String::new(),
     };
-    format!("{} objects and {} bytes{kept}", number::grouped(usage.allocs), number::grouped(usage.bytes))
+    let counted = |count: u64, one: &str| {
+        let more = if count == 1 { "" } else { "s" };
+        format!("{} {one}{more}", number::grouped(count))
+    };
+    format!("{} and {}{kept}", counted(usage.allocs, "object"), counted(usage.bytes, "byte"))
 }

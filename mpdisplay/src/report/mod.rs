@@ -208,6 +208,12 @@ fn write_tables<N: Shown>(
 ) -> io::Result<()> {
     let tree = &view.tree;
     let asked = Asked::new(tree, &options.show, options.paths.lines);
+    if options.tables.is_empty() {
+        writeln!(
+            out,
+            "\nThese tables are of what programs free themselves; here there are bins, direct and graph"
+        )?;
+    }
     if options.tables.leaks {
         let subject = if options.at_peak { Subject::Peak } else { Subject::Leaks };
         leaks::write(subject, leaks, &asked, options, out)?;

@@ -90,6 +90,12 @@ pub struct Tables {
 }
 
 impl Tables {
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        let Tables { leaks, bins, direct, graph, peak, timeline, lifetime, growth } = self;
+        ![leaks, bins, direct, graph, peak, timeline, lifetime, growth].contains(&true)
+    }
+
     /// Those of them that there are of a half.
     pub fn of(self, half: Half) -> Tables {
         let freed = half.is_freed();

@@ -87,6 +87,15 @@ fn json_has_types_and_their_letters() {
     assert_eq!(document["totals"]["kept_bytes"], 0);
 }
 
+/// Tables that mean nothing where a collector frees are not left out without a word.
+#[test]
+fn tables_of_what_is_freed_are_not_there() {
+    let report = Recorded::new(&lisp()).text(&["--tables", "leaks,peak,timeline"]);
+    let end =
+        "\n\nThese tables are of what programs free themselves; here there are bins, direct and graph\n";
+    assert!(report.ends_with(end), "{report}");
+}
+
 #[test]
 fn types_of_chosen_chains_are_not_known() {
     let tables = &document(&lisp(), &["--focus", "conses"])["tables"];
