@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-use mprof_format::model::{Bin, Category, Context, Counter, Frame, ModuleKind, Names, Profile, Special};
+use mprof_format::model::{
+    Bin, CLASSES, Category, Context, Counter, Frame, ModuleKind, Names, Profile, Special,
+};
 
 /// What was allocated and freed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,6 +55,8 @@ pub struct Facts {
     pub profile: Profile,
     /// (functions of a chain, outermost first; category; what was allocated there), one a counter.
     counters: Vec<(Vec<String>, Category, Totals)>,
+    /// (functions of a chain, objects of each class that are kept of what was allocated there).
+    classes: Vec<(Vec<String>, [u64; CLASSES])>,
 }
 
 impl Facts {
@@ -69,7 +73,11 @@ impl Facts {
             .filter(|counter| is_of_c(counter))
             .map(|counter| (chains.functions(counter.context), counter.category, of_counter(counter)));
         let counters = counters.collect();
-        Facts { profile, counters }
+        let kept = profile.reachability.iter().flat_map(|reachability| &reachability.kept);
+        let classes = kept
+            .map(|kept| (chains.functions(kept.context), kept.classes.map(|amount| amount.objects)))
+            .collect();
+        Facts { profile, counters, classes }
     }
 
     /// All that a profile's counters say, named or not.
@@ -100,6 +108,22 @@ impl Facts {
     pub fn ending(&self, chain: &str) -> Totals {
         let wanted = words(chain);
         self.sum(|functions| functions.ends_with(&wanted))
+    }
+
+    /// Kept objects that were allocated by this function and below it: lost, indirect, possible, reachable.
+    ///
+    /// # Panics
+    /// When they were not classified.
+    pub fn classes(&self, function: &str) -> [u64; CLASSES] {
+        assert!(self.profile.reachability.is_some(), "the kept objects are classified");
+        let with_arguments = format!("{function}()");
+        let mut sums = [0; CLASSES];
+        for (functions, classes) in &self.classes {
+            if functions.iter().any(|name| name == function || *name == with_arguments) {
+                sums.iter_mut().zip(classes).for_each(|(sum, count)| *sum += count);
+            }
+        }
+        sums
     }
 
     /// What was allocated by all chains that begin with these functions.

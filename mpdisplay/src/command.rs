@@ -63,9 +63,12 @@ fn show(arguments: &Arguments) -> Result<ExitCode, Error> {
     for trouble in &troubles {
         complain(trouble);
     }
+    if arguments.leaks.kinds().is_some() && !leaks.classified {
+        complain(&NOT_CLASSIFIED);
+    }
     let leaked = settings.fails(&leaks);
     if leaked {
-        complain(&format_args!("leaks: {}", Excess::of(&leaks)));
+        complain(&format_args!("leaks: {}", Excess::of(&settings.counted(&leaks))));
     }
     Ok(ExitCode::from(if troubles.is_empty() { u8::from(leaked) } else { 2 }))
 }
@@ -100,6 +103,10 @@ fn write_all(
     })
 }
 
+/// What is wrong where kinds of leaks are asked for and nothing is known of them.
+const NOT_CLASSIFIED: &str =
+    "--leak-kinds chooses nothing: kept objects have kinds where the program ran with MPROF_LEAK_CHECK=1";
+
 /// Tells of patterns that mean nothing in any of the reports.
 fn complain_of_unmatched(first: &HalfReport<'_>, others: &[HalfReport<'_>]) {
     for unmatched in first.unmatched() {
@@ -127,6 +134,7 @@ fn options(arguments: &Arguments, suppressions: Suppressions, destination: &Dest
         order: arguments.shown.order().or(measure.map(Measure::order)),
         limit: arguments.shown.limit,
         chains: arguments.reading.chains(),
+        kinds: arguments.leaks.kinds(),
         suppressions,
         show: arguments.reading.show(),
         by: arguments.several.by(),

@@ -1,6 +1,7 @@
 //! The profile, from the heaps to the file's bytes. Allocates nothing.
 
 mod history;
+mod reachability;
 
 use core::sync::atomic::Ordering;
 
@@ -133,6 +134,7 @@ impl<S: Sink> Dump<'_, S> {
         }
         self.peak()?;
         lisp::dump::begin();
+        self.reachability()?;
         for view in heap::current() {
             self.heap(view, facts.program)?;
         }
@@ -177,6 +179,9 @@ impl<S: Sink> Dump<'_, S> {
         for tally in chunks().flat_map(tallies) {
             self.live(id(tally.node), &tally)?;
         }
+        for tally in chunks().flat_map(tallies) {
+            self.kept(id(tally.node), &tally)?;
+        }
         let known = |node: u32| (1..length).contains(&node).then(|| id(node));
         chunks().try_for_each(|chunk| self.lifetimes(chunk, known))?;
         chunks().try_for_each(|chunk| self.ages(chunk, known))?;
@@ -197,7 +202,8 @@ impl<S: Sink> Dump<'_, S> {
         for tally in records::unknown_tallies(&peak) {
             self.counter(context, &tally)?;
         }
-        records::unknown_tallies(&peak).try_for_each(|tally| self.live(context, &tally))
+        records::unknown_tallies(&peak).try_for_each(|tally| self.live(context, &tally))?;
+        records::unknown_tallies(&peak).try_for_each(|tally| self.kept(context, &tally))
     }
 
     fn counter(&mut self, context: u32, tally: &Tally) -> Result<(), S::Error> {

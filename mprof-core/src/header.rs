@@ -119,7 +119,13 @@ pub unsafe fn read(object: *const u8) -> Option<Header> {
         let words = object.cast::<u64>().sub(2);
         (words.read_unaligned(), words.add(1).read_unaligned())
     };
-    let check = check(object as usize, word0 & SIZE, word1 & REST);
+    parse(object as usize, word0, word1)
+}
+
+/// What two words say, as the header of an object at `address`; `None` where the check fails.
+#[inline(always)]
+pub fn parse(address: usize, word0: u64, word1: u64) -> Option<Header> {
+    let check = check(address, word0 & SIZE, word1 & REST);
     if (word0 ^ check) >> SIZE_BITS | (word1 ^ check << 20) >> REST_BITS != 0 {
         return None;
     }

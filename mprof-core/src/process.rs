@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use crate::mark::{Doing, Mark};
-use crate::{events, heap, ledger, lisp, mark, records, sys, threads, tree, watch};
+use crate::{events, heap, ledger, lisp, mark, reach, records, sys, threads, tree, watch};
 
 /// Options that the engine looks at. They are set before the first thread has a heap, or soon after.
 #[derive(Debug)]
@@ -168,6 +168,7 @@ pub fn forget_events() {
     watch::forget_all();
     lisp::objects::forget_all();
     threads::forget_all();
+    reach::forget();
     events::COMMON_BINS.clear();
     REENTRANT.store(0, Ordering::Relaxed);
     UNRECORDED.store(0, Ordering::Relaxed);

@@ -504,6 +504,7 @@ impl Chunk {
         let mut tally = tally(record, remote);
         let context = self.contexts[index].load(Ordering::Relaxed);
         (tally.node, tally.category) = (context >> 4, context & 0xf);
+        tally.number = self.first.load(Ordering::Relaxed) + index as u32;
         if tally.category >= FIRST_COLLECTED {
             return tally;
         }
@@ -540,6 +541,8 @@ pub fn is_peak_lost() -> bool {
 /// What a record held when it was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
+    /// The record's number.
+    pub number: u32,
     /// Context: index of the node in its owner's tree.
     pub node: u32,
     /// Category, as `mprof_format::kinds::Category::index` has it.
@@ -575,7 +578,8 @@ pub fn unknown_tallies(peak: &ledger::Peak) -> impl Iterator<Item = Tally> {
     let epoch = peak.epoch;
     (0..CATEGORIES).map(move |category| {
         let tally = tally(&COMMON[UNKNOWN + category], None);
-        let tally = Tally { category: category as u32, ..tally };
+        let number = COMMON_FIRST.load(Ordering::Relaxed) + (UNKNOWN + category) as u32;
+        let tally = Tally { number, category: category as u32, ..tally };
         if tally.category >= FIRST_COLLECTED {
             return tally;
         }
@@ -718,6 +722,11 @@ pub fn forget_all() {
     if let Some(number) = issue_chunk() {
         COMMON_FIRST.store(number << CHUNK_BITS, Ordering::Relaxed);
     }
+}
+
+/// All record numbers issued so far are below this.
+pub fn limit() -> u32 {
+    ISSUED.load(Ordering::Acquire) << CHUNK_BITS
 }
 
 /// All chunks there are, in the order of their making.

@@ -5,6 +5,7 @@
 
 use core::arch::asm;
 
+use crate::own_memory;
 use crate::seccomp::{self, Call, Verdict};
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
@@ -14,6 +15,8 @@ compile_error!("mprof's monitor is written for x86-64 Linux");
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Errno(pub i32);
 
+/// No such process or thread.
+pub const ESRCH: Errno = Errno(3);
 /// No such file or directory.
 pub const ENOENT: Errno = Errno(2);
 /// Part of a path is no folder.
@@ -89,6 +92,11 @@ unsafe fn syscall_unasked(number: usize, args: [usize; 6]) -> Result<usize, Errn
 
 /// Maps `length` bytes (a multiple of [`PAGE`]) of fresh zeroed memory, readable and writable.
 pub fn map(length: usize) -> Option<*mut u8> {
+    map_unnoted(length).inspect(|&start| own_memory::note(start as usize, length))
+}
+
+/// [`map`] without a note that the memory is ours.
+pub(crate) fn map_unnoted(length: usize) -> Option<*mut u8> {
     const READ_WRITE: usize = 3;
     const PRIVATE_ANONYMOUS_NORESERVE: usize = 0x2 | 0x20 | 0x4000;
     // SAFETY: an anonymous mapping at an address of the kernel's choice touches no existing memory.
@@ -102,6 +110,16 @@ pub fn map(length: usize) -> Option<*mut u8> {
 /// # Safety
 /// `start` and `length` are a whole mapping of [`map`] that nothing refers to any more.
 pub unsafe fn unmap(start: *mut u8, length: usize) {
+    own_memory::forget(start as usize);
+    // SAFETY: as the caller vouches.
+    unsafe { unmap_unnoted(start, length) };
+}
+
+/// Unmaps what [`map_unnoted`] gave.
+///
+/// # Safety
+/// As for [`unmap`].
+pub(crate) unsafe fn unmap_unnoted(start: *mut u8, length: usize) {
     // SAFETY: the caller gives up the mapping.
     let _ = unsafe { syscall(NR_MUNMAP, [start as usize, length, 0, 0, 0, 0]) };
 }
@@ -303,6 +321,15 @@ pub fn barrier_everywhere() -> bool {
     const PRIVATE_EXPEDITED: usize = 1 << 3;
     // SAFETY: takes no pointer.
     unsafe { syscall(NR_MEMBARRIER, [PRIVATE_EXPEDITED, 0, 0, 0, 0, 0]) }.is_ok()
+}
+
+/// Ends the calling process, with no handlers run.
+pub fn exit_process(status: i32) -> ! {
+    const NR_EXIT_GROUP: usize = 231;
+    loop {
+        // SAFETY: takes no pointer.
+        let _ = unsafe { syscall(NR_EXIT_GROUP, [status as usize, 0, 0, 0, 0, 0]) };
+    }
 }
 
 /// Maps `length` bytes, the lowest page of which is out of reach.

@@ -361,6 +361,22 @@ pub enum Tag {
     /// 33 03  02  90 4e                        # context 11, category 3: one more, 5000 bytes
     /// ```
     Changes = 17,
+    /// Which kept objects could still be reached at the end. Each record begins with the same number of threads.
+    ///
+    /// ```text
+    /// n threads not looked at
+    /// { key | n  bits 3           2          1          0
+    ///           | reachable | possible | indirect | lost |   1: the class is not empty
+    /// | n objects | n bytes, for each class that is not empty, from bit 0 on }
+    /// ```
+    ///
+    /// ```hex reachability
+    /// 02                                      # two threads were not looked at
+    /// 19  0b  01  cc 01  02  98 03            # context 3, m: one lost, 204 bytes; two indirect, 408 bytes;
+    /// 98 27  a0 ba 3e                         # 5016 reachable, 1 023 264 bytes
+    /// 43 03  04  01  88 27                    # context 11, category 3 (x): one possible, 5000 bytes
+    /// ```
+    Reachability = 18,
     /// Says that `mpfilt` has added names; empty.
     ///
     /// ```hex
@@ -455,6 +471,7 @@ impl Tag {
             15 => Tag::Growth,
             16 => Tag::Rounding,
             17 => Tag::Changes,
+            18 => Tag::Reachability,
             32 => Tag::Names,
             33 => Tag::Files,
             34 => Tag::Functions,
@@ -476,7 +493,7 @@ impl Tag {
         match self {
             Tag::Arguments | Tag::Names | Tag::Files | Tag::Functions | Tag::Sites | Tag::Types => 0,
             Tag::Peak | Tag::Curve | Tag::Snapshots | Tag::Changes => 0,
-            Tag::Lifetimes | Tag::Ages | Tag::Growth | Tag::Rounding => 0,
+            Tag::Lifetimes | Tag::Ages | Tag::Growth | Tag::Rounding | Tag::Reachability => 0,
             _ => RECORD_ESSENTIAL,
         }
     }

@@ -11,6 +11,7 @@ pub use crate::history::{
     SnapshotTotals,
 };
 pub use crate::kinds::{Bin, Category, Counter, Frame, LAST_BIN, ModuleKind, Reason, SourceFrame, Special};
+pub use crate::reachability::{Amount, CLASSES, Class, Kept};
 
 /// One process image's profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct Profile {
     pub collected: Collected,
     /// The heap in the course of time.
     pub history: History,
+    /// Which kept objects could still be reached at the end; `None` where that was not looked for.
+    pub reachability: Option<Reachability>,
     /// What `mpfilt` found out about the addresses; `None` in a file that comes straight from a program.
     pub names: Option<Names>,
     /// Records of kinds that this version does not know, in file order, as they stood in the file: a newer
@@ -38,6 +41,15 @@ pub struct Profile {
     pub extra: Vec<RawRecord>,
     /// Part of the file, or of the file that this one was made from, was lost: the numbers are too small.
     pub incomplete: bool,
+}
+
+/// Which kept objects could still be reached at the end of the process (`MPROF_LEAK_CHECK`).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reachability {
+    /// Threads whose registers could not be looked at: all that their stacks had ever held counted as pointers.
+    pub unseen_threads: u32,
+    /// Kept objects by class: at most one entry for each (context, category), in the order of these.
+    pub kept: Vec<Kept>,
 }
 
 /// The heap in the course of time. Lists that name contexts have at most one entry for each (context, category), in

@@ -2,6 +2,7 @@
 //! is whole and all that it refers to is there, so what is in the tables is good however the reading ends.
 
 mod history;
+mod reachability;
 
 use crate::entries::{Life, bin_bytes, bin_number};
 use crate::error::Damage;
@@ -28,6 +29,9 @@ impl Tables {
     pub(crate) fn into_profile(mut self) -> Option<Profile> {
         merge_counters(&mut self.profile.counters);
         history::merge(&mut self.profile.history);
+        if let Some(reachability) = &mut self.profile.reachability {
+            reachability::merge(reachability);
+        }
         self.has_process.then_some(self.profile)
     }
 
@@ -54,6 +58,7 @@ impl Tables {
             Tag::Ages => self.ages(input)?,
             Tag::Growth => self.growth(input)?,
             Tag::Rounding => self.rounding(input)?,
+            Tag::Reachability => self.reachability(input)?,
             Tag::Names => {
                 self.profile.names.get_or_insert_default();
             }

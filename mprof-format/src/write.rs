@@ -8,6 +8,7 @@
 //! turns, but entries share a record, and so its short deltas, only with others of their kind next to them.
 
 mod history;
+mod reachability;
 
 use crate::entries::{Life, bin_bytes, bin_number, optional};
 use crate::frames::{CELLS_SIZE, FrameMemory, Told, cells_from};

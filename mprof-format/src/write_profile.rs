@@ -83,6 +83,10 @@ fn write_all<S: Sink>(profile: &Profile, writer: &mut Writer<'_, S>) -> Result<(
         writer.type_bin(bin.category, &bin.name, bin.allocs, bin.bytes)?;
     }
     write_history(&profile.history, writer)?;
+    if let Some(reachability) = &profile.reachability {
+        writer.reachability(reachability.unseen_threads)?;
+        reachability.kept.iter().try_for_each(|kept| writer.kept(kept))?;
+    }
     if let Some(names) = &profile.names {
         write_names(names, writer)?;
     }

@@ -5,8 +5,8 @@ mod common;
 
 use common::generate::profile;
 use common::{
-    EVERY_KIND_V1, HISTORY_V1, every_kind, file_with, header, history, numbers, read_whole, record,
-    record_ends,
+    EVERY_KIND_V1, HISTORY_V1, REACHABILITY_V1, every_kind, file_with, header, history, numbers,
+    reachability, read_whole, record, record_ends,
 };
 use mprof_format::layout::{LITTLE_ENDIAN, POINTER_WIDTH, Tag, VERSION};
 use mprof_format::model::{Context, Frame, History, Names, Profile, RawRecord, Special};
@@ -26,6 +26,11 @@ fn assert_is_beginning(part: &Profile, whole: &Profile) {
     assert!(whole.bins.starts_with(&part.bins));
     assert!(whole.extra.starts_with(&part.extra));
     assert_is_beginning_of_history(&part.history, &whole.history);
+    if let Some(part) = &part.reachability {
+        let whole = whole.reachability.as_ref().unwrap();
+        assert_eq!(part.unseen_threads, whole.unseen_threads);
+        assert!(whole.kept.starts_with(&part.kept));
+    }
     if let Some(names) = &part.names {
         let whole = whole.names.as_ref().unwrap();
         assert!(whole.files.starts_with(&names.files));
@@ -82,6 +87,7 @@ fn cut(bytes: &[u8], lengths: impl Fn(usize) -> bool, whole: &Profile) {
 fn the_golden_files_cut_at_every_length() {
     cut(EVERY_KIND_V1, |_| true, &every_kind());
     cut(HISTORY_V1, |_| true, &history());
+    cut(REACHABILITY_V1, |_| true, &reachability());
 }
 
 proptest! {
@@ -96,7 +102,9 @@ proptest! {
 
 #[test]
 fn every_flipped_bit_is_noticed() {
-    for (golden, whole) in [(EVERY_KIND_V1, every_kind()), (HISTORY_V1, history())] {
+    for (golden, whole) in
+        [(EVERY_KIND_V1, every_kind()), (HISTORY_V1, history()), (REACHABILITY_V1, reachability())]
+    {
         for bit in 0..golden.len() * 8 {
             let mut bytes = golden.to_vec();
             bytes[bit / 8] ^= 1 << (bit % 8);

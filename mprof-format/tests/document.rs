@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{EVERY_KIND_V1, HISTORY_V1, LISP_V1};
+use common::{EVERY_KIND_V1, HISTORY_V1, LISP_V1, REACHABILITY_V1};
 
 const DOCUMENT: &str = include_str!("../../docs/FORMAT.md");
 const LAYOUT: &str = include_str!("../src/layout.rs");
@@ -60,15 +60,25 @@ fn both_show_the_records_of_lisp_programs() {
 
 #[test]
 fn both_show_the_records_about_the_course_of_time() {
+    both_show(HISTORY_V1, &[8, 9, 10, 11, 14, 15, 16, 17], "hex history");
+}
+
+#[test]
+fn both_show_the_record_about_reachability() {
+    both_show(REACHABILITY_V1, &[18], "hex reachability");
+}
+
+/// The blocks marked as `wanted` are the records of these kinds in a golden file.
+fn both_show(golden: &[u8], tags: &[u16], wanted: &str) {
     let (mut records, mut payloads) = (vec![], vec![]);
     let mut at = 20;
-    for end in common::record_ends(HISTORY_V1) {
-        if [8u16, 9, 10, 11, 14, 15, 16, 17].iter().any(|tag| HISTORY_V1[at..at + 2] == tag.to_le_bytes()) {
-            records.extend(&HISTORY_V1[at..end]);
-            payloads.extend(&HISTORY_V1[at + 8..end - 4]);
+    for end in common::record_ends(golden) {
+        if tags.iter().any(|tag| golden[at..at + 2] == tag.to_le_bytes()) {
+            records.extend(&golden[at..end]);
+            payloads.extend(&golden[at + 8..end - 4]);
         }
         at = end;
     }
-    assert_eq!(shown(DOCUMENT, "", "hex history"), records);
-    assert_eq!(shown(LAYOUT, "///", "hex history"), payloads);
+    assert_eq!(shown(DOCUMENT, "", wanted), records);
+    assert_eq!(shown(LAYOUT, "///", wanted), payloads);
 }

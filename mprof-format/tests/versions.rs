@@ -3,7 +3,10 @@
 
 mod common;
 
-use common::{EVERY_KIND_V1, HISTORY_V1, LISP_V1, every_kind, header, history, lisp, read_whole, written};
+use common::{
+    EVERY_KIND_V1, HISTORY_V1, LISP_V1, REACHABILITY_V1, every_kind, header, history, lisp, reachability,
+    read_whole, written,
+};
 use mprof_format::layout::VERSION;
 use mprof_format::{ReadError, read};
 
@@ -13,6 +16,7 @@ fn version_1_is_read() {
     assert_eq!(read(EVERY_KIND_V1).unwrap().version, 1);
     assert_eq!(read_whole(LISP_V1), lisp());
     assert_eq!(read_whole(HISTORY_V1), history());
+    assert_eq!(read_whole(REACHABILITY_V1), reachability());
 }
 
 #[test]
@@ -21,6 +25,7 @@ fn version_1_is_written() {
     assert_eq!(written(&every_kind()), EVERY_KIND_V1);
     assert_eq!(written(&lisp()), LISP_V1);
     assert_eq!(written(&history()), HISTORY_V1);
+    assert_eq!(written(&reachability()), REACHABILITY_V1);
 }
 
 #[test]

@@ -4,6 +4,8 @@ use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use mprof_core::reach::ranges::Range;
+
 const LENGTH: usize = 64 * 1024;
 const ALIGNMENT: usize = 16;
 
@@ -40,6 +42,12 @@ pub fn allocate(size: usize, alignment: usize) -> *mut c_void {
 pub fn owns(pointer: *const c_void) -> bool {
     let base = MEMORY.0.get() as usize;
     (base..base + LENGTH).contains(&(pointer as usize))
+}
+
+/// Where the memory lies.
+pub fn range() -> Range {
+    let start = MEMORY.0.get() as usize;
+    Range { start, end: start + LENGTH }
 }
 
 /// Size of a piece, bytes.

@@ -12,6 +12,7 @@ use std::alloc::GlobalAlloc;
 
 use mprof_core::arena::{Arena, keep_bytes};
 use mprof_core::note::Text;
+use mprof_core::reach::ranges::Range;
 use mprof_core::sys;
 
 use crate::options;
@@ -139,6 +140,23 @@ unsafe extern "C" {
     static mut environ: *const *const c_char;
 }
 
+/// The environment that we gave the program; null: none.
+static ENVIRONMENT: AtomicPtr<*const c_char> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Where the array of the environment lies that we gave the program: it stores pointers of its own there. Empty where
+/// we gave none.
+pub fn environment_range() -> Range {
+    let array = ENVIRONMENT.load(Ordering::Relaxed);
+    let mut end = array;
+    // SAFETY: the array is ours, is never freed, and has a null at its end, behind which nobody writes.
+    unsafe {
+        while !end.is_null() && !(*end).is_null() {
+            end = end.add(1);
+        }
+    }
+    Range { start: array as usize, end: end as usize }
+}
+
 /// Gives the program an environment with `MPROF_ROOT`, if it is the first process. To be called when the C
 /// library has set `environ` and no thread but the first runs.
 pub fn name_root() {
@@ -150,6 +168,7 @@ pub fn name_root() {
         let old = environ;
         if let Some(fresh) = with_root(old, |layout| Arena.alloc(layout)) {
             environ = fresh;
+            ENVIRONMENT.store(fresh.cast_mut(), Ordering::Relaxed);
         }
     }
 }

@@ -16,6 +16,7 @@
 //! | [`options`], [`identity`] | what was asked for; who we are |
 //! | [`leak_check`], [`viewer`], [`addresses`] | what leaks bring about at the end; mpdisplay as a child; the table without it |
 //! | [`profile`] | writing the file |
+//! | [`reachability`], [`registers`] | which kept objects can still be reached |
 //! | [`reference`] | the `backtrace` crate as a second opinion on call chains |
 //!
 //! What Rust code allocates in here comes from the engine's arena and never reaches the program's allocator.
@@ -38,8 +39,10 @@ mod options;
 mod originals;
 mod own_stack;
 mod profile;
+mod reachability;
 mod redirect;
 mod reference;
+mod registers;
 mod shim;
 mod signals;
 mod startup;

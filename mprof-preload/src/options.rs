@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, Ordering};
 use mprof_core::process::{self, OPTIONS};
 use mprof_core::{note, recording, snapshots, watch};
 
-use crate::{api, identity, originals, signals};
+use crate::{api, identity, originals, reachability, signals};
 
 unsafe extern "C" {
     /// Where the initial stack begins: the argument count, then the arguments (`<ld.so>`, GLIBC_2.2.5).
@@ -147,6 +147,11 @@ pub fn read() {
     });
     choice(b"MPROF_THREADS", &[b"shared", b"each"], |value| {
         OPTIONS.each_thread.store(value == 1, Ordering::Relaxed)
+    });
+    choice(b"MPROF_LEAK_CHECK", &[b"0", b"1"], |value| {
+        if value == 1 {
+            reachability::ask();
+        }
     });
     number(b"MPROF_PEAK_BATCH", |value| OPTIONS.peak_batch.store(value.max(1), Ordering::Relaxed));
     number(b"MPROF_SNAPSHOTS", snapshots::ask_for);

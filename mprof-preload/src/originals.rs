@@ -58,6 +58,8 @@ type Text = *const core::ffi::c_char;
 originals! {
     /// malloc(3).
     malloc: fn(usize) -> Pointer;
+    /// glibc's malloc, by the name that other allocators do not have.
+    __libc_malloc: fn(usize) -> Pointer;
     /// calloc(3).
     calloc: fn(usize, usize) -> Pointer;
     /// realloc(3).

@@ -11,7 +11,8 @@ use mprof_core::{child, process, recording, reference, sys};
 use mprof_format::kinds::Reason;
 use mprof_format::write::Sink;
 
-use crate::{file_name, identity, options, own_stack, startup};
+use crate::registers::Program;
+use crate::{file_name, identity, options, own_stack, reachability, registers, startup};
 
 use crate::file_name::PATH;
 
@@ -34,10 +35,18 @@ static EXCUSED: AtomicBool = AtomicBool::new(false);
 /// Writes the profile of this process, for this reason. Says so in one line if that cannot be done.
 ///
 /// Returns whether it is written now.
+#[inline(never)]
 pub fn write(reason: Reason, signal: u32) -> bool {
     let mut written = false;
+    registers::save(|program| written = write_for(reason, signal, program));
+    written
+}
+
+/// [`write`]. `program`: what the program wants back when we return to it.
+pub fn write_for(reason: Reason, signal: u32, program: Program) -> bool {
+    let mut written = false;
     if is_ours_to_write() && !recording::is_stopped() {
-        alone(PATIENCE, &mut || written = write_alone(reason, signal));
+        alone(PATIENCE, &mut || written = write_alone(reason, signal, program));
     }
     written
 }
@@ -58,7 +67,7 @@ pub fn write_snapshot() {
         alone(0, &mut || {
             goes_on = true;
             if SNAPSHOT.swap(false, Ordering::SeqCst) {
-                write_alone(Reason::Snapshot, 0);
+                write_alone(Reason::Snapshot, 0, Program::NOTHING);
             }
         });
     }
@@ -69,7 +78,7 @@ pub fn stop() {
     if is_ours_to_write() && !recording::is_stopped() {
         recording::stop();
         alone(PATIENCE, &mut || {
-            write_alone(Reason::Stop, 0);
+            write_alone(Reason::Stop, 0, Program::NOTHING);
         });
     }
 }
@@ -81,7 +90,7 @@ pub fn begin_anew(rename: &mut dyn FnMut()) {
     }
     alone(PATIENCE, &mut || {
         if !recording::is_stopped() && has_events() {
-            write_alone(Reason::Stop, 0);
+            write_alone(Reason::Stop, 0, Program::NOTHING);
         }
         let rest = Rest::ask();
         recording::begin_anew();
@@ -133,8 +142,10 @@ fn alone(mut patience: u32, work: &mut dyn FnMut()) {
     });
 }
 
-/// Writes the profile, within [`alone`]; says whether that was done.
-fn write_alone(reason: Reason, signal: u32) -> bool {
+/// Writes the profile, within [`alone`]. Returns whether that succeeded.
+fn write_alone(reason: Reason, signal: u32, program: Program) -> bool {
+    let rest = Rest::ask();
+    reachability::run(reason, program);
     let mut name = Text::<PATH>::new();
     file_name::push(&mut name);
     let mut temporary = name.clone();
@@ -143,6 +154,7 @@ fn write_alone(reason: Reason, signal: u32) -> bool {
         (Some(name), Some(temporary)) => write_file(name, temporary, reason, signal),
         _ => Err(sys::Errno(libc::ENAMETOOLONG)),
     };
+    drop(rest);
     if let Err(error) = outcome {
         note::say(format_args!("cannot write {}: {}", Printable(name.as_bytes()), reason_text(error)));
     }
@@ -182,9 +194,7 @@ fn create_and_fill(temporary: &CStr, reason: Reason, signal: u32) -> Result<(), 
     let facts = Facts { reason, signal, program: identity::program(), arguments: identity::arguments() };
     // SAFETY: this thread is alone here, or it is the child that the one that is waits for.
     let buffer = unsafe { &mut *RECORD.0.get() };
-    let rest = Rest::ask();
     let written = dump::write(File { descriptor, flawed: None }, buffer, facts);
-    drop(rest);
     sys::close(descriptor);
     written.map(drop)
 }

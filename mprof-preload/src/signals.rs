@@ -18,6 +18,7 @@ use mprof_core::sys;
 use mprof_core::thread::Thread;
 use mprof_format::kinds::Reason;
 
+use crate::registers::Program;
 use crate::{alternate_stack, originals, profile};
 
 /// Signals whose default action ends the process, but for SIGKILL (signal(7)).
@@ -167,7 +168,8 @@ extern "C" fn on_death(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     if !is_fault && comes_again(signal, about, context) {
         return;
     }
-    profile::write(Reason::Signal, signal as u32);
+    // SAFETY: the kernel gives a handler the context.
+    profile::write_for(Reason::Signal, signal as u32, unsafe { Program::interrupted(context) });
     // SAFETY: plain data, of which zeros are a value: the default action.
     set(signal, &unsafe { zeroed() });
     // It is blocked while its handler runs, and strikes as soon as that returns.

@@ -1,6 +1,7 @@
 //! One test a program in `programs/`: what it does and what the report must show stands in its head.
 
 mod allocators;
+mod comparison;
 mod confinement;
 mod cpp;
 mod crowds;
@@ -12,6 +13,7 @@ mod names;
 mod options;
 mod paper;
 mod processes;
+mod reachability;
 mod requests;
 mod rules;
 mod signals;

@@ -181,6 +181,7 @@ mod tests {
                 node,
                 category: Category::Small,
                 usage: Usage::new(1, 1, 0, 0),
+                kind: None,
                 past: None,
             });
         }

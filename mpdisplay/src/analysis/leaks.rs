@@ -1,11 +1,13 @@
 //! The leak table: kept objects by the last callers of their call chains (paper, section 2.2).
 
 use super::functions::{Function, FunctionKind, TRUNCATED, UNKNOWN};
+use super::kinds::Kinds;
 use super::number::Number;
 use super::tally::Usage;
 use super::text::base_name;
 use super::tree::{Node, Site, Tree};
 use crate::suppress::{Label, Suppressed};
+use mprof_format::model::Class;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
@@ -93,6 +95,8 @@ impl fmt::Display for Path {
 pub struct LeakRow<N = u64> {
     /// What was allocated over the path, freed objects included.
     pub usage: Usage<N>,
+    /// What the program could still do with the kept objects; `None` where they were not classified.
+    pub kind: Option<Class>,
     /// How it compares with an earlier run.
     pub since: Since,
     /// A node whose chain ends in the path; see [`Leaks::path`].
@@ -156,6 +160,8 @@ pub struct Leaks<'t, N = u64> {
     pub known: Option<Known>,
     /// Everything that was allocated.
     pub total: Usage<N>,
+    /// Whether rows have kinds: then a path has one for each of its kinds.
+    pub classified: bool,
 }
 
 impl<'t, N: Number> Leaks<'t, N> {
@@ -167,23 +173,32 @@ impl<'t, N: Number> Leaks<'t, N> {
     /// The same for the chains that are not suppressed.
     pub fn beyond(tree: &'t Tree<N>, options: PathOptions, suppressed: &Suppressed) -> Self {
         let keys = path_keys(tree, options);
-        let mut row_of: HashMap<(u32, Beginning), usize> = HashMap::new();
+        let mut row_of: HashMap<((u32, Beginning), Option<Class>), usize> = HashMap::new();
         let mut rows: Vec<LeakRow<N>> = Vec::new();
         let mut hidden: BTreeMap<usize, Usage<N>> = BTreeMap::new();
         let mut total = Usage::default();
         for count in &tree.counts {
             total += count.usage;
-            if let Some(rule) = suppressed.rule(count.node) {
+            if let Some(rule) = suppressed.rule(count.node, count.kind) {
                 *hidden.entry(rule).or_default() += count.usage;
                 continue;
             }
             let next = rows.len();
-            let row = *row_of.entry(keys[count.node as usize]).or_insert(next);
+            let (key, kind) = (keys[count.node as usize], count.kind);
+            let row = *row_of.entry((key, kind)).or_insert(next);
             if row == next {
                 let node = count.node;
-                rows.push(LeakRow { usage: Usage::default(), since: Since::Unknown, node });
+                rows.push(LeakRow { usage: Usage::default(), kind, since: Since::Unknown, node });
             }
             rows[row].usage += count.usage;
+        }
+        // What was freed has no kind, and stands with the first kind of the path.
+        for (&(key, kind), &row) in row_of.iter().filter(|((_, kind), _)| kind.is_none()) {
+            let first = Class::ALL.iter().find_map(|&kind| row_of.get(&(key, Some(kind))));
+            if let (None, Some(&first), false) = (kind, first, rows[row].usage.kept().is_some()) {
+                let freed = std::mem::take(&mut rows[row].usage);
+                rows[first].usage += freed;
+            }
         }
         rows.retain(|row| row.usage.kept().is_some());
         // In a comparison only what has changed is told.
@@ -200,7 +215,15 @@ impl<'t, N: Number> Leaks<'t, N> {
                 .cmp(&a.usage.kept_bytes().weight())
                 .then_with(|| a.label.cmp(&b.label))
         });
-        Leaks { tree, options, rows, suppressed: hidden, known: None, total }
+        let classified = tree.classified;
+        Leaks { tree, options, rows, suppressed: hidden, known: None, total, classified }
+    }
+
+    /// The same with the rows of these kinds alone, and those that have none.
+    #[must_use]
+    pub fn of_kinds(&self, kinds: Kinds) -> Self {
+        let rows = self.rows.iter().copied().filter(|row| kinds.has(row.kind)).collect();
+        Leaks { rows, suppressed: self.suppressed.clone(), ..*self }
     }
 
     /// The functions of a row's whole chain, innermost first, with the places of their calls. Where several chains
@@ -251,14 +274,19 @@ impl<'t, N: Number> Leaks<'t, N> {
 
 impl Leaks<'_> {
     /// Takes out the rows that `before`, the same table of an earlier run, has with at least as many kept objects
-    /// and bytes, and notes at the others what is new. Paths are the same if they are shown the same.
+    /// and bytes, and notes at the others what is new. Paths are the same if they are shown the same; where both tables
+    /// have kinds, these have to be the same too.
     pub fn compare(&mut self, before: &Leaks<'_>) {
-        let then: HashMap<Path, Usage> =
-            before.rows.iter().map(|row| (before.path(row), row.usage)).collect();
+        let by_kind = self.classified && before.classified;
+        let key = |path: Path, row: &LeakRow| (path, row.kind.filter(|_| by_kind));
+        let mut then: HashMap<(Path, Option<Class>), Usage> = HashMap::new();
+        for row in &before.rows {
+            *then.entry(key(before.path(row), row)).or_default() += row.usage;
+        }
         let mut known = self.known.take().unwrap_or_default();
         let mut rows = std::mem::take(&mut self.rows);
         rows.retain_mut(|row| {
-            let Some(then) = then.get(&self.path(row)) else {
+            let Some(then) = then.get(&key(self.path(row), row)) else {
                 row.since = Since::New;
                 return true;
             };
@@ -275,11 +303,12 @@ impl Leaks<'_> {
         (self.rows, self.known) = (rows, Some(known));
     }
 
-    /// Rows by falling kept bytes, then by path.
+    /// Rows by falling kept bytes, then by path and kind.
     pub fn sorted(&self) -> Vec<(LeakRow, Path)> {
         let mut rows: Vec<(LeakRow, Path)> = self.rows.iter().map(|row| (*row, self.path(row))).collect();
         rows.sort_by(|(a, at), (b, to)| {
-            b.usage.kept_bytes().cmp(&a.usage.kept_bytes()).then_with(|| at.to_string().cmp(&to.to_string()))
+            let order = b.usage.kept_bytes().cmp(&a.usage.kept_bytes());
+            order.then_with(|| at.to_string().cmp(&to.to_string())).then_with(|| a.kind.cmp(&b.kind))
         });
         rows
     }

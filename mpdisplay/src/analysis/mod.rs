@@ -12,6 +12,7 @@ pub mod functions;
 pub mod glob;
 pub mod graph;
 pub mod half;
+pub mod kinds;
 pub mod leaks;
 mod lisp;
 pub mod modules;

@@ -47,15 +47,7 @@ pub fn by_module<N: Number>(tree: Tree<N>) -> Tree<N> {
     functions.tell_apart(&used);
     let mut counts = tree.counts;
     counts.iter_mut().for_each(|count| count.node = ids[count.node as usize]);
-    Tree {
-        functions,
-        files: tree.files,
-        modules: tree.modules,
-        places: tree.places,
-        nodes,
-        counts,
-        pasts: tree.pasts,
-    }
+    Tree { functions, nodes, counts, ..tree }
 }
 
 /// What stands for a function outside all modules.

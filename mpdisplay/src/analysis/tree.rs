@@ -6,6 +6,7 @@
 
 use super::code::{Code, Module};
 use super::functions::{Function, FunctionKind, Functions, TRUNCATED, UNKNOWN};
+use super::kinds::Classified;
 use super::names::{Names, Step};
 use super::number::{Change, Number};
 use super::part::Part;
@@ -13,7 +14,7 @@ use super::past::{Past, Pasts};
 use super::start::{self, Phase, Role, Verdict};
 use super::tally::{State, Tally, Usage};
 use super::text::base_name;
-use mprof_format::model::{Category, Frame, ModuleKind, Profile, Special};
+use mprof_format::model::{Category, Class, Frame, ModuleKind, Profile, Special};
 
 /// Where in a function a call was made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -63,6 +64,8 @@ pub struct Count<N = u64> {
     pub category: Category,
     /// How much.
     pub usage: Usage<N>,
+    /// What the program could still do with these objects, if they were kept and classified.
+    pub kind: Option<Class>,
     /// Index in [`Tree::pasts`], if more is known of these objects.
     pub past: Option<u32>,
 }
@@ -84,6 +87,8 @@ pub struct Tree<N = u64> {
     pub counts: Vec<Count<N>>,
     /// How long objects lived, and how they grew.
     pub pasts: Vec<Past>,
+    /// Whether kept objects were classified, at least in one of the profiles.
+    pub classified: bool,
 }
 
 impl Tree {
@@ -102,9 +107,15 @@ impl Tree<Change> {
     /// Joins the parts of profiles of two states, to be compared.
     pub fn comparing(before: &[Part<'_>], after: &[Part<'_>]) -> Self {
         let states = [(State::Before, before), (State::After, after)];
-        Tree::seen(states.into_iter().flat_map(|(state, parts)| {
+        let mut tree = Tree::seen(states.into_iter().flat_map(|(state, parts)| {
             parts.iter().map(move |part| (part.clone(), move |usage| Usage::of(state, usage)))
-        }))
+        }));
+        // Objects that were classified in one state only would seem to have come or gone.
+        if !before.iter().chain(after).all(|part| part.profile.reachability.is_some()) {
+            tree.classified = false;
+            tree.counts.iter_mut().for_each(|count| count.kind = None);
+        }
+        tree
     }
 }
 
@@ -231,6 +242,8 @@ impl<N: Number> Builder<'_, N> {
             places.push(place);
         }
         let mut pasts = Pasts::new(&profile.history);
+        let classified = Classified::new(profile);
+        self.tree.classified |= profile.reachability.is_some();
         for counter in &profile.counters {
             let node = match places[counter.context as usize] {
                 Place::Node(node) => node,
@@ -240,12 +253,17 @@ impl<N: Number> Builder<'_, N> {
             };
             let (live, past) = pasts.of(counter.context, counter.category);
             let usage = Usage::from(counter);
-            let usage = seen(live.map_or(usage, |live| usage.with_peak(live)));
+            let usage = live.map_or(usage, |live| usage.with_peak(live));
             let past = past.map(|past| {
                 self.tree.pasts.push(past);
                 self.tree.pasts.len() as u32 - 1
             });
-            self.tree.counts.push(Count { node, category: counter.category, usage, past });
+            let category = counter.category;
+            let mut past = past; // of all kinds together
+            for (kind, usage) in classified.split(counter.context, category, usage) {
+                let (usage, past) = (seen(usage), past.take());
+                self.tree.counts.push(Count { node, category, usage, kind, past });
+            }
         }
     }
 

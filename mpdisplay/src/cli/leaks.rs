@@ -1,5 +1,6 @@
 //! Options about leaks as a test result.
 
+use crate::analysis::kinds::Kinds;
 use crate::leak_check::Settings;
 use crate::suppress::generate::Format;
 use clap::{Args, ValueEnum};
@@ -9,7 +10,8 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Leaks as a test result")]
 pub struct LeakChecks {
-    /// End with status 1 if objects were kept, or at least BYTES of them (K, M, G and T are powers of 1024)
+    /// End with status 1 if objects were kept, or at least BYTES of them (K, M, G and T are powers of 1024); of those
+    /// that were classified (MPROF_LEAK_CHECK=1) only the lost and indirect ones count, or what --leak-kinds names
     #[arg(
         long,
         value_name = "BYTES",
@@ -19,6 +21,12 @@ pub struct LeakChecks {
         default_missing_value = "0"
     )]
     fail_on_leak: Option<u64>,
+
+    /// Kinds of kept objects that are shown and count, of lost, indirect, possible and reachable, or all; without this
+    /// option all are shown, and lost and indirect ones count. They are known where the program ran with
+    /// MPROF_LEAK_CHECK=1
+    #[arg(long, value_name = "LIST", value_parser = kinds)]
+    leak_kinds: Option<Kinds>,
 
     /// Only leaks count that are new or have grown since this profile; may be given more than once, and is summed
     #[arg(long, value_name = "PROFILE")]
@@ -77,6 +85,11 @@ impl Generation {
 }
 
 impl LeakChecks {
+    /// The kinds of kept objects that are asked for, if any are named.
+    pub fn kinds(&self) -> Option<Kinds> {
+        self.leak_kinds
+    }
+
     /// The settings, with what the environment adds.
     pub fn settings(&self) -> Settings {
         let mut suppressions = self.suppressions.clone();
@@ -87,10 +100,16 @@ impl LeakChecks {
             suppressions,
             built_in: !self.no_default_suppressions,
             limit: self.fail_on_leak,
+            kinds: self.leak_kinds.unwrap_or(Kinds::LOST),
             junit: self.junit.clone(),
             sarif: self.sarif.clone(),
         }
     }
+}
+
+fn kinds(text: &str) -> Result<Kinds, String> {
+    Kinds::read(text)
+        .ok_or_else(|| "of lost, indirect, possible and reachable, with commas between them, or all".into())
 }
 
 /// A number of bytes.

@@ -24,6 +24,11 @@ pub struct WrapperArguments {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
+    /// Tell kept objects apart by whether the program could still reach them when it ended (MPROF_LEAK_CHECK=1): then
+    /// only those count as leaks that it has lost
+    #[arg(long)]
+    pub leak_check: bool,
+
     /// No summary; errors and failed leak checks are still told
     #[arg(short, long)]
     pub quiet: bool,
@@ -55,6 +60,7 @@ Examples:
   mprof show --tables leaks --lines        what leaks, with source lines
   mprof -o before.data -- pytest tests     a program whose options follow
   mprof --fail-on-leak ./test              status 1 if the test passes but leaks
+  mprof --leak-check --fail-on-leak ./test  … if it has lost the last pointer to something
   mprof --fail-on-leak --baseline known.data ./test
                                            … if it leaks more than it did
 

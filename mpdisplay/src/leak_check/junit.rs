@@ -2,10 +2,11 @@
 
 use super::location::{Call, calls};
 use super::time::{date_time, seconds};
+use crate::analysis::kinds;
 use crate::analysis::leaks::{LeakRow, Leaks, Path, Since, SuppressedLeaks};
 use crate::analysis::text::{base_name, printable};
 use crate::report::number::counted;
-use mprof_format::model::Profile;
+use mprof_format::model::{Class, Profile};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -71,7 +72,7 @@ fn leak(
         out,
         "    <testcase classname=\"{}\" name=\"{}\" time=\"0\">",
         escaped(suite),
-        escaped(&path.to_string())
+        escaped(&name(row, path))
     )?;
     let (element, attributes) = if failing {
         ("failure", format!(" message=\"{}\" type=\"leak\"", escaped(&message(row))))
@@ -82,10 +83,22 @@ fn leak(
     writeln!(out, "    </testcase>")
 }
 
+/// What the leak is called: by its path, and its kind where that is not the usual one.
+pub(super) fn name(row: &LeakRow, path: &Path) -> String {
+    match row.kind {
+        None | Some(Class::Lost) => path.to_string(),
+        Some(kind) => format!("{path} ({})", kinds::name(kind)),
+    }
+}
+
 /// `2 objects, 96 bytes kept`, and how that compares with the baseline.
 pub(super) fn message(row: &LeakRow) -> String {
-    let kept =
-        format!("{}, {} kept", counted(row.usage.kept(), "object"), counted(row.usage.kept_bytes(), "byte"));
+    let fate = row.kind.map_or("kept", kinds::name);
+    let kept = format!(
+        "{}, {} {fate}",
+        counted(row.usage.kept(), "object"),
+        counted(row.usage.kept_bytes(), "byte")
+    );
     match row.since {
         Since::Unknown => kept,
         Since::New => format!("{kept}; not in the baseline"),

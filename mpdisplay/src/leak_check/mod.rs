@@ -8,8 +8,9 @@ mod time;
 
 pub use settings::{Error, Settings};
 
-use crate::analysis::leaks::Leaks;
+use crate::analysis::leaks::{Leaks, Path};
 use crate::report::number::counted;
+use std::collections::HashSet;
 use std::fmt;
 
 /// What was kept beyond suppressions and baseline.
@@ -27,9 +28,11 @@ impl Excess {
     /// Sums the table.
     pub fn of(leaks: &Leaks<'_>) -> Excess {
         let mut sum = Excess::default();
+        // A path may have several kinds.
+        let paths: HashSet<Path> = leaks.rows.iter().map(|row| leaks.path(row)).collect();
+        sum.paths = paths.len() as u64;
         for row in &leaks.rows {
             let (objects, bytes) = row.excess();
-            sum.paths += 1;
             sum.objects = sum.objects.saturating_add(objects);
             sum.bytes = sum.bytes.saturating_add(bytes);
         }

@@ -1,7 +1,7 @@
 //! Leaks as SARIF 2.1.0 (OASIS Standard, "Static Analysis Results Interchange Format"), which code hosts show at the
 //! lines of the source.
 
-use super::junit::message;
+use super::junit::{message, name};
 use super::location::{Call, Place, blamed, calls};
 use super::time::date_time;
 use crate::analysis::leaks::{LeakRow, Leaks, Path, Since, SuppressedLeaks};
@@ -86,7 +86,7 @@ fn leak(leaks: &Leaks<'_>, row: &LeakRow, path: &Path, failing: bool, source_roo
         "level": if failing { "error" } else { "warning" },
         "message": { "text": format!("{}: {path}", message(row)) },
         "stacks": [{ "message": { "text": "Allocated by" }, "frames": frames }],
-        "partialFingerprints": { "leakPath/v1": fingerprint(path) },
+        "partialFingerprints": { "leakPath/v1": fingerprint(&name(row, path)) },
     });
     // Code hosts want exactly one location.
     let blamed = blamed(&calls).map(|place| json!({ "physicalLocation": physical(place, source_root) }));
@@ -160,11 +160,11 @@ fn encoded(path: &str) -> String {
     text
 }
 
-/// A number for the path by which the same leak is recognised in the next run, however much it keeps: its FNV-1a
+/// A number for the name by which the same leak is recognised in the next run, however much it keeps: its FNV-1a
 /// hash, which is the same in every version.
-fn fingerprint(path: &Path) -> String {
+fn fingerprint(name: &str) -> String {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    let hash = path.to_string().bytes().fold(0xcbf2_9ce4_8422_2325, step);
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325, step);
     format!("{hash:016x}")
 }
 

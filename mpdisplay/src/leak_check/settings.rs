@@ -1,6 +1,7 @@
 //! What the user asked for about leaks, and the files that belong to it.
 
 use super::{Excess, junit, sarif};
+use crate::analysis::kinds::Kinds;
 use crate::analysis::leaks::{Leaks, PathOptions};
 use crate::analysis::part::Part;
 use crate::analysis::text::printable;
@@ -25,6 +26,8 @@ pub struct Settings {
     pub built_in: bool,
     /// Bytes kept from which on it fails; 0: anything kept. `None`: it does not fail.
     pub limit: Option<u64>,
+    /// Kinds of kept objects that count, where they were classified.
+    pub kinds: Kinds,
     /// Where to write the JUnit report.
     pub junit: Option<PathBuf>,
     /// Where to write the SARIF log.
@@ -33,7 +36,14 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { suppressions: Vec::new(), built_in: true, limit: None, junit: None, sarif: None }
+        Settings {
+            suppressions: Vec::new(),
+            built_in: true,
+            limit: None,
+            kinds: Kinds::LOST,
+            junit: None,
+            sarif: None,
+        }
     }
 }
 
@@ -109,9 +119,14 @@ impl Settings {
         leaks
     }
 
+    /// Those of the leaks that count.
+    pub fn counted<'t>(&self, leaks: &Leaks<'t>) -> Leaks<'t> {
+        leaks.of_kinds(self.kinds)
+    }
+
     /// Whether the check fails.
     pub fn fails(&self, leaks: &Leaks<'_>) -> bool {
-        self.limit.is_some_and(|limit| Excess::of(leaks).reaches(limit))
+        self.limit.is_some_and(|limit| Excess::of(&self.counted(leaks)).reaches(limit))
     }
 
     /// Writes the files that were asked for, each whole or not at all. Where no limit is set, every leak counts as a
@@ -121,6 +136,7 @@ impl Settings {
     /// When a file cannot be written.
     pub fn write_results(&self, profiles: &[Profile], leaks: &Leaks<'_>) -> Result<(), Error> {
         let failing = self.limit.is_none() || self.fails(leaks);
+        let leaks = &self.counted(leaks);
         if let Some(path) = &self.junit {
             write_whole(path, |out| junit::write(profiles, leaks, failing, out))?;
         }

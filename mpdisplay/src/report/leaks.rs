@@ -8,10 +8,12 @@ use super::options::Options;
 use super::rows::{Rows, rank};
 use super::style::Style;
 use super::view::View;
+use crate::analysis::kinds::{self, Kinds};
 use crate::analysis::leaks::{LeakRow, Leaks, Path, Since};
 use crate::analysis::share::Detail;
 use crate::analysis::tally::Usage;
 use crate::suppress::Label;
+use mprof_format::model::Class;
 use std::io::{self, Write};
 
 /// A row and its path.
@@ -84,13 +86,16 @@ fn select<N: Shown>(leaks: &Leaks<'_, N>, asked: &Asked, options: &Options) -> R
     let mut selected =
         Rows::select(leaks.rows.iter().copied(), options, &leaks.total, |row| row.usage, |row| row.usage);
     selected.keep(|row| asked.path(leaks, row), |row| row.usage);
+    if let Some(kinds) = options.kinds {
+        selected.keep(|row| kinds.has(row.kind), |row| row.usage);
+    }
     let mut rows = selected.map(|row| {
         let path = leaks.path(&row);
         Row { leak: row, text: path.to_string(), path }
     });
     rows.shown.sort_by(|a, b| {
         let rank = |row: &Row<N>| rank(options.order, &row.leak.usage, row.leak.usage.kept_bytes());
-        rank(a).cmp(&rank(b)).then_with(|| a.text.cmp(&b.text))
+        rank(a).cmp(&rank(b)).then_with(|| a.text.cmp(&b.text)).then_with(|| a.leak.kind.cmp(&b.leak.kind))
     });
     rows.limit(options, |row| row.leak.usage);
     rows
@@ -168,6 +173,9 @@ fn painted_since<N: Shown>(row: &LeakRow<N>, width: usize, options: &Options) ->
     }
 }
 
+/// Columns of a kind, with two before it.
+const KIND: usize = "  reachable".len();
+
 /// Columns of a share in brackets, without sign.
 const SHARE: usize = 4;
 
@@ -178,6 +186,8 @@ struct Layout<'l, N> {
     widths: Vec<usize>,
     /// Title and width of the comparison with a baseline or an earlier state; no columns without one.
     since: (&'static str, usize),
+    /// Width of the kinds; no columns where objects were not classified.
+    kinds: usize,
 }
 
 impl<'l, N: Shown> Layout<'l, N> {
@@ -193,22 +203,35 @@ impl<'l, N: Shown> Layout<'l, N> {
         };
         let since = rows.iter().map(|row| since(&row.leak).len()).max().unwrap_or(0);
         let since = if title.is_empty() { 0 } else { since.max(title.len()) + 2 };
-        Layout { leaks, widths: columns.iter().map(width).collect(), columns, since: (title, since) }
+        let kinds = if leaks.classified { KIND } else { 0 };
+        Layout { leaks, widths: columns.iter().map(width).collect(), columns, since: (title, since), kinds }
     }
 
     fn draw(&self, rows: &[Row<N>], options: &Options, out: &mut impl Write) -> io::Result<()> {
         let columns = self.columns.iter().zip(&self.widths);
         let titles: String = columns.map(|(column, &width)| format!("{:>width$}", column.title)).collect();
         let (title, width) = self.since;
-        line(out, &format!("{titles} {:<share$}{title:>width$}    path", "(%)", share = SHARE + N::SIGN))?;
+        let (kind, kinds) = (if self.kinds > 0 { "  kind" } else { "" }, self.kinds);
+        let share = SHARE + N::SIGN;
+        line(out, &format!("{titles} {:<share$}{title:>width$}{kind:<kinds$}    path", "(%)"))?;
         line(out, "")?;
         for row in rows {
             let numbers = self.numbers(&row.leak.usage, options);
-            let indent = numbers.len() + width + 4;
-            let begin = format!("{numbers}{}    ", painted_since(&row.leak, width, options));
+            let indent = numbers.len() + width + kinds + 4;
+            let since = painted_since(&row.leak, width, options);
+            let begin = format!("{numbers}{since}{}    ", self.kind(row.leak.kind, options));
             draw_path(&begin, indent, row, options, out)?;
         }
         Ok(())
+    }
+
+    /// A kind in its column and style.
+    fn kind(&self, kind: Option<Class>, options: &Options) -> String {
+        if self.kinds == 0 {
+            return String::new();
+        }
+        let text = format!("  {:<width$}", kind.map_or("", kinds::name), width = self.kinds - 2);
+        if Kinds::LOST.has(kind) && kind.is_some() { options.styles.paint(Style::Worse, &text) } else { text }
     }
 
     /// The columns of one line.
@@ -231,7 +254,7 @@ impl<'l, N: Shown> Layout<'l, N> {
         for hidden in &self.leaks.suppressed {
             let Label { name, origin } = &hidden.label;
             let numbers = self.numbers(&hidden.usage, options);
-            line(out, &format!("{numbers}{:1$}    {name} ({origin})", "", self.since.1))?;
+            line(out, &format!("{numbers}{:1$}    {name} ({origin})", "", self.since.1 + self.kinds))?;
         }
         Ok(())
     }

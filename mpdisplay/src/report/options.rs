@@ -6,6 +6,7 @@ use crate::analysis::chains::Chains;
 use crate::analysis::curve::Clock;
 use crate::analysis::graph::GraphKind;
 use crate::analysis::half::Half;
+use crate::analysis::kinds::Kinds;
 use crate::analysis::leaks::PathOptions;
 use crate::analysis::pattern::Patterns;
 use crate::analysis::share::Detail;
@@ -31,6 +32,8 @@ pub struct Options {
     pub limit: Option<usize>,
     /// What is done to call chains before.
     pub chains: Chains,
+    /// Kinds of kept objects that the leak table shows; `None`: all.
+    pub kinds: Option<Kinds>,
     /// Kept objects that are no rows of the leak table.
     pub suppressions: Suppressions,
     /// Rows are shown only if one of these is in them; all, where there are none.

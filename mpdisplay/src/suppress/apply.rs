@@ -6,13 +6,15 @@ use super::{Origin, Rule, Suppressions};
 use crate::analysis::functions::FunctionKind;
 use crate::analysis::number::Number;
 use crate::analysis::tree::{Node, Tree};
+use mprof_format::model::{CLASSES, Class};
 use std::collections::HashMap;
 
 /// The rule that each chain of a tree falls under.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Suppressed {
-    /// Index = node id; `None` where no rule matches. Empty where there is nothing to suppress.
-    rules: Vec<Option<u32>>,
+    /// By node id, for chains with kept objects: for each kind, and for those that have none, the first rule that
+    /// matches.
+    rules: HashMap<u32, [Option<u32>; CLASSES + 1]>,
     /// Index = rule.
     labels: Vec<Label>,
 }
@@ -27,9 +29,9 @@ pub struct Label {
 }
 
 impl Suppressed {
-    /// The rule (its index) for the chain that ends at a node.
-    pub fn rule(&self, node: u32) -> Option<usize> {
-        self.rules.get(node as usize).copied().flatten().map(|rule| rule as usize)
+    /// The rule (its index) for kept objects of a kind at the chain that ends at a node.
+    pub fn rule(&self, node: u32, kind: Option<Class>) -> Option<usize> {
+        self.rules.get(&node)?[place(kind)].map(|rule| rule as usize)
     }
 
     /// The label of a rule that [`Suppressed::rule`] gave.
@@ -38,19 +40,28 @@ impl Suppressed {
     }
 }
 
+/// Where the rule for a kind stands.
+fn place(kind: Option<Class>) -> usize {
+    kind.map_or(CLASSES, Class::index)
+}
+
 /// Finds for each chain the first rule that matches it. Takes time in proportion to the tree times the rules that
 /// name something in it, however deep the chains are.
 pub fn apply<N: Number>(suppressions: &Suppressions, tree: &Tree<N>) -> Suppressed {
-    let mut rules = vec![None; tree.nodes.len()];
+    let kinds: Vec<Option<Class>> = Class::ALL.into_iter().map(Some).chain([None]).collect();
+    let mut rules: HashMap<u32, [Option<u32>; CLASSES + 1]> = HashMap::new();
     let kept = chains_with_kept_objects(tree);
     for (index, rule) in suppressions.rules.iter().enumerate() {
         let Some(matches) = Matches::of(rule, tree) else { continue };
         let starts = starts(&rule.steps);
         let suffixes = suffixes(&rule.steps, tree, &matches);
         for &node in &kept {
-            let found = &mut rules[node as usize];
-            if found.is_none() && suffixes[node as usize] & starts != 0 {
-                *found = Some(index as u32);
+            if suffixes[node as usize] & starts == 0 {
+                continue;
+            }
+            let found = rules.entry(node).or_default();
+            for &kind in kinds.iter().filter(|&&kind| rule.kinds.has(kind)) {
+                found[place(kind)].get_or_insert(index as u32);
             }
         }
     }

@@ -9,15 +9,14 @@ mod apply;
 mod built_in;
 pub mod generate;
 mod glob;
-mod kinds;
 mod pattern;
 mod read;
 
 pub use apply::{Label, Suppressed, apply};
-pub use kinds::LeakKinds;
 pub use pattern::{Matcher, Step};
 pub use read::ReadError;
 
+use crate::analysis::kinds::Kinds;
 use std::fmt;
 
 /// Where a rule was written.
@@ -51,7 +50,7 @@ pub struct Rule {
     /// Where it was written.
     pub origin: Origin,
     /// The kinds of leaks that it is for. Without a classification of the kept objects it is for all of them.
-    pub kinds: LeakKinds,
+    pub kinds: Kinds,
     /// Frames from the allocation outwards; what lies beyond the last one does not matter.
     pub steps: Vec<Step>,
 }

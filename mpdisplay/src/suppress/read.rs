@@ -1,8 +1,8 @@
 //! Reads suppression files.
 
-use super::kinds::LeakKinds;
 use super::pattern::{Matcher, Step};
 use super::{Origin, Rule};
+use crate::analysis::kinds::Kinds;
 use crate::analysis::text::printable;
 use thiserror::Error;
 
@@ -97,7 +97,7 @@ fn pattern(line: &str, origin: Origin) -> Result<Option<Rule>, ReadError> {
         Some(("leak", pattern)) => Ok(Some(Rule {
             name: line.to_owned(),
             origin,
-            kinds: LeakKinds::ALL,
+            kinds: Kinds::ALL,
             steps: vec![Step::Any, Step::Frame(Matcher::Anything(pattern.to_owned()))],
         })),
         Some((other, _)) if OTHER_SANITIZERS.contains(&other) => Ok(None),
@@ -121,7 +121,7 @@ fn record(
     let (_, name) = next("its name")?;
     let (_, tools) = next("its kind, as `Memcheck:Leak`")?;
     let about_leaks = is_about_leaks(&tools);
-    let mut rule = Rule { name, origin: origin(begin), kinds: LeakKinds::ALL, steps: Vec::new() };
+    let mut rule = Rule { name, origin: origin(begin), kinds: Kinds::ALL, steps: Vec::new() };
     loop {
         let Some((number, line)) = lines.next() else {
             return error(origin(begin), "the file ends before the `}` of this record");
@@ -152,7 +152,7 @@ fn is_about_leaks(line: &str) -> bool {
 /// Adds a record's line to its rule.
 fn frame(line: &str, origin: Origin, rule: &mut Rule) -> Result<(), ReadError> {
     if let Some(kinds) = line.strip_prefix("match-leak-kinds:") {
-        match LeakKinds::read(kinds) {
+        match Kinds::read(kinds) {
             Some(kinds) => rule.kinds = kinds,
             None => {
                 return error(
@@ -189,6 +189,8 @@ fn source(place: &str) -> Matcher {
 
 #[cfg(test)]
 mod tests {
+    use mprof_format::model::Class;
+
     use super::*;
 
     fn read(text: &str) -> Result<Vec<Rule>, String> {
@@ -208,7 +210,7 @@ mod tests {
         assert_eq!(rules[0].steps, [Step::Any, Step::Frame(Matcher::Anything("libold.so".into()))]);
         assert_eq!(rules[1].name, "cache");
         assert_eq!(rules[1].origin.to_string(), "s.supp:5");
-        assert_eq!(rules[1].kinds, LeakKinds { reachable: true, possible: true, ..LeakKinds::NONE });
+        assert_eq!(rules[1].kinds, Kinds::NONE.with(Class::Reachable).with(Class::Possible));
         let source = |file: &str, line| Step::Frame(Matcher::Source { file: file.into(), line });
         assert_eq!(
             rules[1].steps,
@@ -247,7 +249,7 @@ mod tests {
             reason("{\na\nMemcheck:Leak\ncaller:f\n}"),
             "s.supp:4: `caller:f` is no frame: `fun:`, `obj:`, `src:` or `...`"
         );
-        assert!(reason("{\na\nMemcheck:Leak\nmatch-leak-kinds: lost\n}").starts_with("s.supp:4: "));
+        assert!(reason("{\na\nMemcheck:Leak\nmatch-leak-kinds: gone\n}").starts_with("s.supp:4: "));
         let long = format!("{{\na\nMemcheck:Leak\n{}}}", "fun:f\n".repeat(64));
         assert_eq!(reason(&long), "s.supp:67: more than 63 frames; leave the outer ones out");
     }

@@ -124,6 +124,9 @@ impl<'a> Plan<'a> {
             command
         };
         command.args(rest).env("LD_PRELOAD", preload).env("MPROF_DATA", &self.data);
+        if self.arguments.leak_check || self.arguments.leaks.kinds().is_some() {
+            command.env("MPROF_LEAK_CHECK", "1");
+        }
         // Where we are profiled ourselves, the program is another's child but the first of this run.
         command.env_remove("MPROF_ROOT");
         command

@@ -46,9 +46,10 @@ impl<'p> Findings<'p> {
         Findings { plan, profiles, options, view, files, own: left.own.is_some(), others: left.others }
     }
 
-    /// The leak table.
+    /// The leaks that count.
     pub(super) fn leaks(&self) -> Leaks<'_> {
-        Settings::leaks_in(&self.view, &self.options, self.plan.baseline.as_deref())
+        let leaks = Settings::leaks_in(&self.view, &self.options, self.plan.baseline.as_deref());
+        self.plan.settings.counted(&leaks)
     }
 
     /// Whether the leak check fails.

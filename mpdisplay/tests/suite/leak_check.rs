@@ -128,7 +128,8 @@ fn deep_chains_take_linear_time() {
     let tree = Tree::new(&[builder.build()]);
     let rule = record(&"... fun:even ... fun:odd ".repeat(15));
     let suppressed = apply(&suppressions(&rule), &tree);
-    let matched = tree.counts.iter().filter(|count| suppressed.rule(count.node).is_some()).count();
+    let matched =
+        tree.counts.iter().filter(|count| suppressed.rule(count.node, count.kind).is_some()).count();
     // Fifteen pairs from the inside outwards need thirty functions below main, the innermost `even`
     // or any further in.
     assert_eq!(matched, 1500 - 31);

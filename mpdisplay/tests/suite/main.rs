@@ -7,6 +7,7 @@ mod command;
 mod exports;
 mod golden;
 mod leak_check;
+mod leak_kinds;
 mod reading;
 mod terminal;
 mod when;

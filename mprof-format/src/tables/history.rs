@@ -191,7 +191,7 @@ impl Tables {
     }
 
     /// A context that is there, and a category.
-    fn key(&self, input: &mut Input<'_>, last: &mut u64) -> Result<(u32, Category), Damage> {
+    pub(super) fn key(&self, input: &mut Input<'_>, last: &mut u64) -> Result<(u32, Category), Damage> {
         let start = input.clone();
         let head = input.number("context")?;
         *last = last.wrapping_add(unzigzag(head >> 2) as u64);
@@ -278,7 +278,7 @@ fn add(sums: &mut [u64], parts: &[u64]) {
 }
 
 /// Sorts a list by key, and sums entries of one key.
-fn join<T>(list: &mut Vec<T>, key: impl Fn(&T) -> (u32, Category), sum: impl Fn(&mut T, &T)) {
+pub(super) fn join<T>(list: &mut Vec<T>, key: impl Fn(&T) -> (u32, Category), sum: impl Fn(&mut T, &T)) {
     if list.is_sorted_by(|a, b| key(a) < key(b)) {
         return;
     }

@@ -34,6 +34,8 @@ pub(super) struct Heads {
     point: Point,
     /// Lowest bin that rounding may be told of next, as [`bin_number`].
     next_bin: u64,
+    /// Threads not looked at, if kept objects are classified.
+    pub(super) unseen_threads: Option<u32>,
 }
 
 impl Heads {
@@ -46,6 +48,7 @@ impl Heads {
                 }
                 record.number(peak.incomplete.into());
             }
+            (Tag::Reachability, _) => record.number(self.unseen_threads.unwrap_or(0).into()),
             (Tag::Snapshots, _) => record.number(self.snapshots.into()),
             (Tag::Changes, _) => record.number(self.changed.into()),
             _ => {}
@@ -208,7 +211,7 @@ impl<S: Sink> Writer<'_, S> {
         Ok(())
     }
 
-    fn known(&self, context: u32) -> Written<(), S> {
+    pub(super) fn known(&self, context: u32) -> Written<(), S> {
         if context < self.counts.contexts {
             Ok(())
         } else {
@@ -217,7 +220,7 @@ impl<S: Sink> Writer<'_, S> {
     }
 
     /// A context and a category, in one number where the category is a small one.
-    fn key(&mut self, context: u32, category: Category) {
+    pub(super) fn key(&mut self, context: u32, category: Category) {
         let step = i64::from(context) - i64::from(self.last.context);
         self.last.context = context;
         let category = u64::from(category.index());
@@ -227,7 +230,7 @@ impl<S: Sink> Writer<'_, S> {
         }
     }
 
-    fn numbers(&mut self, numbers: &[u64]) {
+    pub(super) fn numbers(&mut self, numbers: &[u64]) {
         numbers.iter().for_each(|&number| self.record.number(number));
     }
 

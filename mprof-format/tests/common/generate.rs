@@ -257,6 +257,19 @@ impl Source<'_> {
         sizes.into_iter().map(rounding).collect()
     }
 
+    fn reachability(&mut self, contexts: usize) -> Option<Reachability> {
+        (self.small(3) == 0).then(|| Reachability {
+            unseen_threads: self.number() as u32,
+            kept: self.keyed(contexts, |source, context, category| {
+                let classes = std::array::from_fn(|_| match source.small(2) {
+                    0 => Amount::default(),
+                    _ => Amount { objects: source.number(), bytes: source.number() },
+                });
+                Kept { context, category, classes }
+            }),
+        })
+    }
+
     fn names(&mut self, modules: usize) -> Names {
         let files = self.list(4, Source::string);
         let functions = self.list(4, |source| Function {
@@ -334,6 +347,7 @@ pub(crate) fn profile(numbers: &[u64]) -> Profile {
     let counters = source.counters(contexts.len());
     let bins = source.bins();
     let history = source.history(contexts.len());
+    let reachability = source.reachability(contexts.len());
     let names = (source.small(2) == 0).then(|| source.names(modules.len()));
     let extra = source.list(3, |source| {
         let tag = source.number() as u16;
@@ -350,6 +364,7 @@ pub(crate) fn profile(numbers: &[u64]) -> Profile {
         bins,
         collected,
         history,
+        reachability,
         names,
         extra,
         incomplete,

@@ -1,6 +1,6 @@
 //! What must hold for any bytes; used by the fuzz target and by the test that replays its corpus.
 
-use mprof_format::model::{Category, Frame, History, Names, Profile};
+use mprof_format::model::{Category, Frame, History, Names, Profile, Reachability};
 use mprof_format::{read, write_profile};
 
 /// Reads `bytes`. Where there is a profile, its indices are in range, and written and read again it is the same.
@@ -45,6 +45,10 @@ fn check_indices(profile: &Profile) {
     let size = |size: Option<u64>| size.unwrap_or(u64::MAX);
     assert!(profile.bins.is_sorted_by(|a, b| size(a.size) < size(b.size)));
     check_history(&profile.history, profile.contexts.len());
+    if let Some(Reachability { kept, .. }) = &profile.reachability {
+        assert!(kept.iter().all(|kept| (kept.context as usize) < profile.contexts.len()));
+        assert!(kept.is_sorted_by(|a, b| (a.context, a.category) < (b.context, b.category)));
+    }
     if let Some(names) = &profile.names {
         check_names(names, modules);
         assert!(names.sites.keys().all(|&frame| is_code(frame) && in_range(frame)));

@@ -18,6 +18,9 @@ pub(crate) const LISP_V1: &[u8] = include_bytes!("../files/v1/lisp.mprof");
 /// The golden file of the records about the course of time, which came later: [`history`].
 pub(crate) const HISTORY_V1: &[u8] = include_bytes!("../files/v1/history.mprof");
 
+/// The golden file of the record about reachability: [`reachability`].
+pub(crate) const REACHABILITY_V1: &[u8] = include_bytes!("../files/v1/reachability.mprof");
+
 /// A sink in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Bytes(pub(crate) Vec<u8>);
@@ -127,9 +130,29 @@ pub(crate) fn every_kind() -> Profile {
         ],
         collected: Collected::default(),
         history: History::default(),
+        reachability: None,
         names: Some(every_name()),
         extra: vec![RawRecord { tag: 1000, flags: 0, payload: b"of a later time".to_vec() }],
         incomplete: false,
+    }
+}
+
+/// A profile in which the kept objects are classified: the contexts and counters of [`every_kind`].
+pub(crate) fn reachability() -> Profile {
+    let amount = |objects, bytes| Amount { objects, bytes };
+    let none = Amount::default();
+    let kept = |context, category, classes| Kept { context, category, classes };
+    Profile {
+        reachability: Some(Reachability {
+            unseen_threads: 2,
+            kept: vec![
+                kept(3, Category::Medium, [amount(1, 204), amount(2, 408), none, amount(5016, 1_023_264)]),
+                kept(11, Category::ExtraLarge, [none, none, amount(1, 5000), none]),
+            ],
+        }),
+        names: None,
+        extra: vec![],
+        ..every_kind()
     }
 }
 
