@@ -31,7 +31,7 @@ pub struct Point {
 
 impl Point {
     /// Bytes allocated and freed so far.
-    fn passed(&self) -> u64 {
+    pub fn passed(&self) -> u64 {
         self.bytes.wrapping_mul(2).wrapping_sub(self.live_bytes)
     }
 }

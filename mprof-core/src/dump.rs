@@ -2,6 +2,7 @@
 
 mod history;
 mod reachability;
+mod straight;
 
 use core::sync::atomic::Ordering;
 

@@ -38,8 +38,7 @@ pub struct Column {
     pub objects: u64,
 }
 
-/// The curve in so many columns of equal time. Between points the heap counts as it was at the last one, but for what
-/// was allocated, which spreads evenly.
+/// The curve in so many columns of equal time. Between points it is straight.
 pub fn columns(points: &[Point], clock: Clock, count: usize) -> Vec<Column> {
     let end = points.last().map_or(0, |point| clock.of(point));
     let mut columns = vec![Column::default(); count];
@@ -50,33 +49,58 @@ pub fn columns(points: &[Point], clock: Clock, count: usize) -> Vec<Column> {
         let place = u128::from(time) * count as u128 / u128::from(end);
         (place as usize).min(count - 1)
     };
+    let start = |column: usize| (column as u128 * u128::from(end)).div_ceil(count as u128) as u64;
     let mut last = Point::default();
     for point in points {
-        let (from, to) = (place(clock.of(&last)), place(clock.of(point)));
-        for column in &mut columns[from..=to] {
-            column.most_bytes = column.most_bytes.max(last.live_bytes);
-            column.most_objects = column.most_objects.max(last.live_objects);
+        let segment = Segment { clock, from: last, to: *point };
+        let (first, to) = (place(clock.of(&last)), place(clock.of(point)));
+        let mut before = last;
+        for (index, column) in (first..).zip(&mut columns[first..=to]) {
+            let after = if index == to { *point } else { segment.at(start(index + 1)) };
+            column.extend(&before, &after);
+            before = after;
         }
-        let column = &mut columns[to];
-        column.most_bytes = column.most_bytes.max(point.most_bytes);
-        column.most_objects = column.most_objects.max(point.live_objects);
-        let bytes = point.bytes.saturating_sub(last.bytes);
-        let objects = point.objects.saturating_sub(last.objects);
-        spread(&mut columns[from..=to], bytes, |column| &mut column.bytes);
-        spread(&mut columns[from..=to], objects, |column| &mut column.objects);
+        columns[to].most_bytes = columns[to].most_bytes.max(point.most_bytes);
         last = *point;
     }
     columns
 }
 
-/// Adds a sum to columns, to each as much as to the others, but for a rest.
-fn spread(columns: &mut [Column], sum: u64, part: impl Fn(&mut Column) -> &mut u64) {
-    let (count, mut given) = (columns.len() as u128, 0);
-    for (index, column) in (1..).zip(columns) {
-        let until = (u128::from(sum) * index / count) as u64;
-        let part = part(column);
-        *part = part.saturating_add(until - given);
-        given = until;
+impl Column {
+    /// The curve goes on in this column from one point to another.
+    fn extend(&mut self, from: &Point, to: &Point) {
+        self.most_bytes = self.most_bytes.max(from.live_bytes).max(to.live_bytes);
+        self.most_objects = self.most_objects.max(from.live_objects).max(to.live_objects);
+        self.bytes = self.bytes.saturating_add(to.bytes.saturating_sub(from.bytes));
+        self.objects = self.objects.saturating_add(to.objects.saturating_sub(from.objects));
+    }
+}
+
+/// The curve between two of its points.
+struct Segment {
+    clock: Clock,
+    from: Point,
+    to: Point,
+}
+
+impl Segment {
+    /// The curve at a time between the two.
+    fn at(&self, time: u64) -> Point {
+        let start = self.clock.of(&self.from);
+        let length = i128::from(self.clock.of(&self.to).saturating_sub(start)).max(1);
+        let passed = i128::from(time.saturating_sub(start)).min(length);
+        let number = |of: fn(&Point) -> u64| {
+            let (from, to) = (i128::from(of(&self.from)), i128::from(of(&self.to)));
+            (from + (to - from).saturating_mul(passed) / length).max(0) as u64
+        };
+        Point {
+            ns: number(|point| point.ns),
+            live_bytes: number(|point| point.live_bytes),
+            live_objects: number(|point| point.live_objects),
+            most_bytes: 0,
+            bytes: number(|point| point.bytes),
+            objects: number(|point| point.objects),
+        }
     }
 }
 
@@ -103,15 +127,15 @@ mod tests {
     }
 
     #[test]
-    fn columns_keep_maxima_and_hold_what_was_last() {
+    fn columns_keep_maxima_and_are_straight_between_points() {
         let columns = columns(&curve(), Clock::Time, 4);
         let most: Vec<u64> = columns.iter().map(|column| column.most_bytes).collect();
-        assert_eq!(most, [0, 80, 50, 60]);
+        assert_eq!(most, [50, 80, 40, 60]);
         let bytes: Vec<u64> = columns.iter().map(|column| column.bytes).collect();
-        assert_eq!(bytes, [50, 150, 100, 100]);
+        assert_eq!(bytes, [100, 100, 100, 100]);
         assert_eq!(columns.iter().map(|column| column.objects).sum::<u64>(), 40);
         let by_bytes = super::columns(&curve(), Clock::Bytes, 4);
-        assert_eq!(by_bytes.iter().map(|column| column.bytes).collect::<Vec<_>>(), [50, 150, 100, 100]);
+        assert_eq!(by_bytes.iter().map(|column| column.bytes).collect::<Vec<_>>(), [100; 4]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use mprof_format::history::{
 use mprof_format::kinds::{Category, LAST_BIN};
 use mprof_format::write::Sink;
 
+use super::straight::Straight;
 use super::{Dump, lenient};
 use crate::ledger::{self, Peak};
 use crate::records::{self, Chunk, Tally};
@@ -14,6 +15,9 @@ use crate::{curve, process, watch};
 
 /// Bytes that the curve takes in the file at most, its record's own among them.
 const CURVE_LENGTH: usize = 24 * 1024;
+/// A point of the curve is left out where none of its numbers is off the straight line by one part in so many of its
+/// greatest: a screen would not show it.
+const FINENESS: u64 = 400;
 
 /// Turns the processor's time stamps into nanoseconds since the start of the recording, by two moments of which both
 /// are known: that start, and now.
@@ -38,6 +42,11 @@ impl Clock {
         let length = self.now.saturating_sub(self.start).max(1);
         let passed = stamp.saturating_sub(self.start).min(length);
         (u128::from(passed) * u128::from(self.elapsed) / u128::from(length)) as u64
+    }
+
+    fn point(&self, point: &curve::Point) -> Point {
+        let curve::Point { time, live_bytes, live_objects, bytes, objects, most_bytes } = *point;
+        Point { ns: self.nanoseconds(time), live_bytes, live_objects, most_bytes, bytes, objects }
     }
 }
 
@@ -173,15 +182,26 @@ impl<S: Sink> Dump<'_, S> {
             objects: sums.objects,
         };
         let clock = self.clock;
-        let points = |step| {
-            let drawn = curve::points().chunks(step).filter_map(move |points| merged(points, clock));
-            rising(core::iter::once(Point::default()).chain(drawn).chain(core::iter::once(end)))
+        let points = |parts| {
+            let drawn = curve::points();
+            let most = |value: fn(&curve::Point) -> u64| drawn.iter().map(value).max().unwrap_or(0);
+            let scale = curve::Point {
+                time: clock.now.saturating_sub(clock.start),
+                live_bytes: most(|point| point.most_bytes),
+                live_objects: most(|point| point.live_objects),
+                bytes: sums.bytes,
+                objects: sums.objects,
+                most_bytes: 0,
+            };
+            let start = curve::Point { time: clock.start, ..curve::Point::default() };
+            let straight = Straight::new(start, drawn, scale, parts).map(move |point| clock.point(&point));
+            rising(core::iter::once(Point::default()).chain(straight).chain(core::iter::once(end)))
         };
-        let mut step = 1;
-        while Point::length_of(points(step)) + RECORD > CURVE_LENGTH && step < curve::POINTS {
-            step *= 2;
+        let mut parts = FINENESS;
+        while Point::length_of(points(parts)) + RECORD > CURVE_LENGTH && parts > 1 {
+            parts /= 2;
         }
-        points(step).try_for_each(|point| lenient(self.writer.point(&point)))
+        points(parts).try_for_each(|point| lenient(self.writer.point(&point)))
     }
 }
 
@@ -202,19 +222,6 @@ fn changes<'a>(before: &'a [Alive], after: &'a [Alive]) -> impl Iterator<Item = 
 
 /// A record's own bytes.
 const RECORD: usize = mprof_format::layout::RECORD_HEADER + mprof_format::layout::CRC;
-
-/// Neighbouring points made one.
-fn merged(points: &[curve::Point], clock: Clock) -> Option<Point> {
-    let last = points.last()?;
-    Some(Point {
-        ns: clock.nanoseconds(last.time),
-        live_bytes: last.live_bytes,
-        live_objects: last.live_objects,
-        most_bytes: points.iter().map(|point| point.most_bytes).max()?,
-        bytes: last.bytes,
-        objects: last.objects,
-    })
-}
 
 /// The points with times and sums that do not fall: processors' clocks may differ a little, and another thread's counts
 /// are seen later than its own.

@@ -1,6 +1,7 @@
 //! The rules that were derived, by location: a table with one slot a location, in which the last comer wins.
 
 use super::eh_frame::{Workspace, derive};
+use super::program::Ways;
 use super::rule::PackedRule;
 use crate::arena::{Arena, Zeroable};
 use crate::lisp;
@@ -35,15 +36,17 @@ pub struct RuleCache {
     mask: usize,
     /// Rules put over others since the table last grew.
     evictions: usize,
+    ways: Ways,
 }
 
-// SAFETY: integers and a raw pointer.
+// SAFETY: integers and a raw pointer; ways can be zeroed too.
 unsafe impl Zeroable for RuleCache {}
 
 impl RuleCache {
     /// Makes an all-zero cache ready for use.
     pub fn start(&mut self) {
         self.slots = (&raw const NO_SLOT).cast_mut();
+        self.ways.clear();
     }
 
     /// The slot for a location, filled if it is not there. `None` without memory.
@@ -75,7 +78,7 @@ impl RuleCache {
         if self.mask == 0 {
             return None;
         }
-        let (key, rule) = derive(workspace, location);
+        let (key, rule) = derive(workspace, &mut self.ways, location);
         let rule = lisp::look_at(location, key, PackedRule::from(rule));
         let index = location.hash() & self.mask;
         // SAFETY: the index is masked into the table.
@@ -117,6 +120,7 @@ impl RuleCache {
 
     /// Forgets all rules.
     pub fn clear(&mut self) {
+        self.ways.clear();
         if self.mask != 0 {
             for index in 0..=self.mask {
                 // SAFETY: below the number of slots.

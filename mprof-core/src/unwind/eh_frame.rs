@@ -7,6 +7,7 @@ use gimli::{
     UnwindSection, UnwindTableRow, X86_64,
 };
 
+use super::program::{Program, Ways};
 use super::rule::Rule;
 use crate::arena::Zeroable;
 use crate::location::{FrameKey, Location, SPACE_ANONYMOUS};
@@ -48,6 +49,8 @@ impl Workspace {
 struct Tables {
     header: gimli::ParsedEhFrameHdr<Bytes>,
     frames: EhFrame<Bytes>,
+    /// The bytes that `frames` reads.
+    section: &'static [u8],
     bases: BaseAddresses,
 }
 
@@ -68,9 +71,11 @@ unsafe fn tables(object: &modules::Found) -> Option<Tables> {
     if !in_object(frames_at) {
         return None;
     }
+    let section = slice(frames_at);
     Some(Tables {
         header,
-        frames: EhFrame::from(slice(frames_at)),
+        frames: EhFrame::from(section),
+        section: section.slice(),
         bases: bases.set_eh_frame(frames_at as u64),
     })
 }
@@ -84,6 +89,20 @@ impl Tables {
     }
 }
 
+/// What an object's unwind tables have for an address: the tables, and the entry.
+///
+/// # Safety
+/// As for [`tables`].
+unsafe fn entry_in(
+    object: &modules::Found,
+    address: usize,
+) -> Option<(Tables, FrameDescriptionEntry<Bytes>)> {
+    // SAFETY: as the caller vouches.
+    let tables = unsafe { tables(object) }?;
+    let entry = tables.entry(address)?;
+    Some((tables, entry))
+}
+
 /// What the unwind tables say of a location: `use_row` is given the row, the entry's section (for expressions)
 /// and the entry. `None` where there is no such information.
 pub fn with_row<T>(
@@ -94,18 +113,37 @@ pub fn with_row<T>(
     let address = location.lookup_address();
     let object = modules::find(address)?;
     // SAFETY: a frame of the current call chain is in the object.
-    let tables = unsafe { tables(&object) }?;
-    let entry = tables.entry(address)?;
-    let context = workspace.0.get_or_insert_with(UnwindContext::new_in);
-    let row = entry.unwind_info_for_address(&tables.frames, &tables.bases, context, address as u64).ok()?;
+    let (tables, entry) = unsafe { entry_in(&object, address) }?;
+    let row = full_row(workspace, &tables, &entry, address)?;
     Some(use_row(row, &tables.frames, &entry))
 }
 
+fn full_row<'a>(
+    workspace: &'a mut Workspace,
+    tables: &Tables,
+    entry: &FrameDescriptionEntry<Bytes>,
+    address: usize,
+) -> Option<&'a Row> {
+    let context = workspace.0.get_or_insert_with(UnwindContext::new_in);
+    entry.unwind_info_for_address(&tables.frames, &tables.bases, context, address as u64).ok()
+}
+
 /// The key of a location in the tree, and its unwind rule.
-pub fn derive(workspace: &mut Workspace, location: Location) -> (FrameKey, Rule) {
-    let object = modules::find(location.lookup_address());
+pub(super) fn derive(workspace: &mut Workspace, ways: &mut Ways, location: Location) -> (FrameKey, Rule) {
+    let address = location.lookup_address();
+    let object = modules::find(address);
     let space = object.map_or(SPACE_ANONYMOUS, |object| object.space);
-    let rule = with_row(workspace, location, rule_of).unwrap_or_else(|| match object {
+    // SAFETY: a frame of the current call chain is in the object.
+    let entry = object.and_then(|object| unsafe { entry_in(&object, address) });
+    let rule = entry.and_then(|(tables, entry)| {
+        let program = Program::of(&entry, tables.section);
+        let quick = program.and_then(|program| ways.rule(&program, address as u64));
+        quick.or_else(|| {
+            let row = full_row(workspace, &tables, &entry, address)?;
+            Some(rule_of(row, &tables.frames, &entry))
+        })
+    });
+    let rule = rule.unwrap_or_else(|| match object {
         Some(object) if is_planted(location) || is_loader(&object) => Rule::End,
         _ => Rule::None,
     });
@@ -130,8 +168,8 @@ pub fn function_start(location: Location) -> Option<usize> {
     let address = location.lookup_address();
     let object = modules::find(address)?;
     // SAFETY: a frame of the current call chain is in the object.
-    let tables = unsafe { tables(&object) }?;
-    Some(tables.entry(address)?.initial_address() as usize)
+    let (_, entry) = unsafe { entry_in(&object, address) }?;
+    Some(entry.initial_address() as usize)
 }
 
 /// First address and length, in bytes, of the function that a location lies in, by its unwind table entry.
@@ -139,8 +177,7 @@ pub fn function_extent(location: Location) -> Option<(usize, u32)> {
     let address = location.lookup_address();
     let object = modules::find(address)?;
     // SAFETY: the object is loaded, and the caller has the location from something that refers to it.
-    let tables = unsafe { tables(&object) }?;
-    let entry = tables.entry(address)?;
+    let (_, entry) = unsafe { entry_in(&object, address) }?;
     Some((entry.initial_address() as usize, u32::try_from(entry.len()).ok()?))
 }
 
@@ -228,24 +265,68 @@ fn register_plus_offset(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arena::new_zeroed;
+
+    fn ways() -> &'static mut Ways {
+        let ways: &mut Ways = new_zeroed().unwrap();
+        ways.clear();
+        ways
+    }
 
     #[test]
     fn a_function_of_ours_has_a_rule_and_a_start() {
         let function = function_start as *const () as usize;
         let location = Location::returning_to(function + 1);
         let mut workspace = alloc::boxed::Box::new(Workspace(None));
-        let (key, rule) = derive(&mut workspace, location);
+        let (key, rule) = derive(&mut workspace, ways(), location);
         assert!(key.is_at(location));
         // On entry nothing is pushed but the return address (System V ABI, section 3.2.2).
         assert_eq!(rule, Rule::StackPointer { cfa: 8, bp: None });
         assert_eq!(function_start(location), Some(function));
     }
 
+    /// The rule, by the program and by the full row, at the first and last address of each row of each entry.
+    #[test]
+    fn programs_say_what_full_rows_say() {
+        unsafe extern "C" {
+            fn malloc();
+        }
+        let mut context = UnwindContext::<usize, FixedStorage>::new_in();
+        let ways = ways();
+        let (mut rows_seen, mut left) = (0u32, 0u32);
+        for address in [derive as *const () as usize, malloc as *const () as usize] {
+            let object = modules::find(address).unwrap();
+            // SAFETY: the test's own code, and the C library.
+            let tables = unsafe { tables(&object) }.unwrap();
+            let mut entries = tables.frames.entries(&tables.bases);
+            while let Ok(Some(entry)) = entries.next() {
+                let gimli::CieOrFde::Fde(partial) = entry else { continue };
+                let Ok(entry) = partial.parse(EhFrame::cie_from_offset) else { continue };
+                let program = Program::of(&entry, tables.section).expect("laid out as usual");
+                let Ok(mut rows) = entry.rows(&tables.frames, &tables.bases, &mut context) else { continue };
+                while let Ok(Some(row)) = rows.next_row() {
+                    for address in [row.start_address(), row.end_address().max(1) - 1] {
+                        let quick = ways.rule(&program, address);
+                        left += u32::from(quick.is_none());
+                        rows_seen += 1;
+                        if let Some(quick) = quick {
+                            assert_eq!(quick, rule_of(row, &tables.frames, &entry), "{address:#x}");
+                        }
+                    }
+                }
+            }
+        }
+        assert!(
+            rows_seen > 10_000 && left < rows_seen / 20,
+            "{left} of {rows_seen} are left to the full row"
+        );
+    }
+
     #[test]
     fn the_stack_has_no_rule() {
         let mut workspace = alloc::boxed::Box::new(Workspace(None));
         let local = 0u64;
-        let (key, rule) = derive(&mut workspace, Location::returning_to(&raw const local as usize));
+        let (key, rule) = derive(&mut workspace, ways(), Location::returning_to(&raw const local as usize));
         assert_eq!(rule, Rule::None);
         assert_eq!(key.space(), SPACE_ANONYMOUS);
     }

@@ -5,15 +5,23 @@
 //! frees, atomically, to a part beside the chunk. That part, what was put aside for the peak (see [`crate::ledger`]) and
 //! unusual lifetimes of freed objects exist only where there is something to say.
 
+mod beside;
+mod tallies;
+mod unknown;
+
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::arena::{Zeroable, new_zeroed};
 use crate::heap::Heap;
-use crate::ledger::{self, Epoch};
-use crate::lifetimes::{Ages, Freed, Lifetime, Lifetimes, Recent};
+use crate::ledger::Epoch;
+use crate::lifetimes::{Ages, Freed, Lifetimes, Recent};
 use crate::note;
 use crate::watch::{Grown, Growth};
+use beside::{Beside, Kept, Remote, beside};
+
+pub use tallies::Tally;
+pub use unknown::{allocate_unknown, allocate_unknown_collected, free_common, unknown_tallies};
 
 /// Records in a chunk.
 pub const CHUNK: usize = 1024;
@@ -23,10 +31,6 @@ const CHUNKS: usize = 1 << (28 - CHUNK_BITS);
 
 /// Allocations that are not recorded (recording is off, or there is no memory): their frees are ignored.
 pub const UNRECORDED: u32 = 1;
-/// Index, in the common chunk, of the first of the records for events whose chain cannot be had: one a category.
-const UNKNOWN: usize = 2;
-/// Categories of such events.
-const CATEGORIES: usize = 12;
 /// From this one on, objects are freed by a garbage collector, and are not in the balance.
 const FIRST_COLLECTED: u32 = 4;
 
@@ -148,99 +152,6 @@ fn put_aside(number: u32, mark: u16) {
     }
 }
 
-/// What others freed of a record's objects.
-#[derive(Debug, Default)]
-struct Remote {
-    frees: Count,
-    freed_bytes: Count,
-    /// What these were at the beginning of the epoch in `epoch`.
-    kept_frees: Count,
-    kept_freed_bytes: Count,
-    epoch: AtomicU64,
-}
-
-/// What a record held at the peak: objects and bytes that its owner had not freed.
-#[derive(Debug, Default)]
-struct Kept {
-    objects: Count,
-    bytes: Count,
-}
-
-/// Whether a thread is the first to come to a part in this epoch, of which `last` is the number. What the part holds
-/// is then to be put aside. (What others change meanwhile may be in it or not.)
-fn enters(last: &AtomicU64, epoch: Epoch) -> bool {
-    let (before, number) = (last.load(Ordering::Relaxed), epoch.number());
-    before < number && last.compare_exchange(before, number, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-}
-
-impl Remote {
-    /// Puts aside what it holds, if it has not in this epoch.
-    fn enter(&self, epoch: Epoch) {
-        if enters(&self.epoch, epoch) {
-            self.kept_frees.set(self.frees.get());
-            self.kept_freed_bytes.set(self.freed_bytes.get());
-        }
-    }
-
-    /// Objects and bytes freed at the peak.
-    fn at(&self, peak: &ledger::Peak) -> (u64, u64) {
-        match peak.epoch {
-            Some(epoch) if self.epoch.load(Ordering::Relaxed) == epoch.number() => {
-                (self.kept_frees.get(), self.kept_freed_bytes.get())
-            }
-            _ => (self.frees.get(), self.freed_bytes.get()),
-        }
-    }
-}
-
-/// Something beside each record of a chunk, made when the first of them needs it.
-struct Beside<T>([T; CHUNK]);
-
-// SAFETY: integers.
-unsafe impl Zeroable for Beside<Remote> {}
-// SAFETY: integers.
-unsafe impl Zeroable for Beside<Kept> {}
-// SAFETY: integers.
-unsafe impl Zeroable for Beside<Lifetimes> {}
-// SAFETY: integers.
-unsafe impl Zeroable for Beside<Ages> {}
-// SAFETY: integers.
-unsafe impl Zeroable for Beside<Growth> {}
-
-/// The parts beside a chunk's records, made now if need be; `None` without memory.
-fn beside<T>(slot: &AtomicPtr<Beside<T>>) -> Option<&'static [T; CHUNK]>
-where
-    Beside<T>: Zeroable,
-{
-    // SAFETY: such parts are published whole and never freed.
-    match unsafe { slot.load(Ordering::Acquire).as_ref() } {
-        Some(parts) => Some(&parts.0),
-        None => make(slot),
-    }
-}
-
-/// Makes the parts beside a chunk's records, unless another thread just did; `None` without memory.
-#[cold]
-#[inline(never)]
-fn make<T>(slot: &AtomicPtr<Beside<T>>) -> Option<&'static [T; CHUNK]>
-where
-    Beside<T>: Zeroable,
-{
-    let fresh: *mut Beside<T> = new_zeroed()?;
-    let parts = match slot.compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
-        Ok(_) => fresh,
-        Err(other) => other,
-    };
-    // SAFETY: as above.
-    Some(unsafe { &(*parts).0 })
-}
-
-/// The part beside a record, if there is one.
-fn existing<T>(slot: &AtomicPtr<Beside<T>>, index: usize) -> Option<&'static T> {
-    // SAFETY: such parts are published whole and never freed.
-    unsafe { slot.load(Ordering::Acquire).as_ref() }.map(|parts| &parts.0[index])
-}
-
 impl core::fmt::Debug for Chunk {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Chunk").field("first", &self.first).finish_non_exhaustive()
@@ -279,21 +190,6 @@ static ISSUED: AtomicU32 = AtomicU32::new(1);
 /// Set where a record could not put aside what it held, for want of memory.
 static PEAK_LOST: AtomicBool = AtomicBool::new(false);
 
-/// Number of the first record of [`COMMON`]: it takes a new number with each fork, so that objects from before
-/// are known as inherited.
-static COMMON_FIRST: AtomicU32 = AtomicU32::new(0);
-
-/// Records that belong to no heap and are counted by all, atomically. It is not in the directory.
-static COMMON: [Record; CHUNK] = [const {
-    Record {
-        allocs: Count::new(),
-        bytes: Count::new(),
-        frees: Count::new(),
-        freed_bytes: Count::new(),
-        lifetimes: Recent::new(),
-    }
-}; CHUNK];
-
 /// Whether there are chunk numbers left. Says so, once, when they have run out.
 fn are_left() -> bool {
     static SAID: AtomicU32 = AtomicU32::new(0);
@@ -304,20 +200,6 @@ fn are_left() -> bool {
         ));
     }
     left
-}
-
-/// For each of the records for events without a chain what it held at the peak, and the epoch that this is put aside
-/// for.
-static UNKNOWN_KEPT: [(Kept, AtomicU64); CATEGORIES] =
-    [const { (Kept { objects: Count::new(), bytes: Count::new() }, AtomicU64::new(0)) }; CATEGORIES];
-
-/// The record for events of a category without a chain puts aside what it holds, if it has not in this epoch.
-fn enter_unknown(category: usize, epoch: Epoch) {
-    let (record, (kept, last)) = (&COMMON[UNKNOWN + category], &UNKNOWN_KEPT[category]);
-    if enters(last, epoch) {
-        kept.objects.set(record.allocs().saturating_sub(record.frees.get()));
-        kept.bytes.set(record.bytes.get().saturating_sub(record.freed_bytes.get()));
-    }
 }
 
 /// The next chunk number; `None` when they have run out.
@@ -445,172 +327,20 @@ impl Chunk {
         }
     }
 
-    /// Of each record that has it: node, category, and what `of` finds beside it, for a dump.
-    fn each_beside<'a, T: 'static>(
-        &'a self,
-        slot: &'a AtomicPtr<Beside<T>>,
-    ) -> impl Iterator<Item = (u32, u32, &'static T)> + 'a {
-        let used = (self.used.load(Ordering::Acquire) as usize).min(CHUNK);
-        (0..used).filter_map(move |index| {
-            let context = self.contexts[index].load(Ordering::Relaxed);
-            Some((context >> 4, context & 0xf, existing(slot, index)?))
-        })
-    }
-
-    /// The ages in allocations of each record's freed objects, for a dump, with node and category.
-    pub fn all_ages(&self) -> impl Iterator<Item = (u32, u32, &'static Ages)> + '_ {
-        self.each_beside(&self.ages)
-    }
-
-    /// The reallocations that made each record's objects, for a dump, with node and category.
-    pub fn all_growth(&self) -> impl Iterator<Item = (u32, u32, &'static Growth)> + '_ {
-        self.each_beside(&self.growth)
-    }
-
     /// Notes that a dump has written so many contexts before those of the owner.
     pub fn set_base(&self, contexts: u32) {
         self.base.store(contexts + 1, Ordering::Relaxed);
-    }
-
-    /// Number, objects and bytes of each record of which something is alive. In what other threads do meanwhile objects
-    /// and bytes may be apart.
-    pub fn alive(&self) -> impl Iterator<Item = (u32, u64, u64)> + '_ {
-        let used = self.used().min(CHUNK);
-        (0..used).filter_map(|index| {
-            let tally = tally(&self.records[index], existing(&self.remotes, index));
-            let (objects, bytes) =
-                (tally.allocs.saturating_sub(tally.frees), tally.bytes.saturating_sub(tally.freed_bytes));
-            (objects > 0).then(|| (self.first.load(Ordering::Relaxed) + index as u32, objects, bytes))
-        })
     }
 
     /// Records in use.
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Acquire) as usize
     }
-
-    /// What the records hold, for a dump: frees are read before allocations, so that no more is freed than was
-    /// allocated. `epoch`: the one that the owner has noticed last.
-    pub fn tallies<'a>(&'a self, peak: &'a ledger::Peak, epoch: Epoch) -> impl Iterator<Item = Tally> + 'a {
-        let used = (self.used.load(Ordering::Acquire) as usize).min(CHUNK);
-        // In an owner that has not noticed the epoch, what was put aside is of an earlier one.
-        let mark = peak.epoch.filter(|now| *now == epoch).map(Epoch::mark);
-        (0..used).map(move |index| self.tally(index, peak, mark))
-    }
-
-    fn tally(&self, index: usize, peak: &ledger::Peak, mark: Option<u16>) -> Tally {
-        let remote = existing(&self.remotes, index);
-        let record = &self.records[index];
-        let mut tally = tally(record, remote);
-        let context = self.contexts[index].load(Ordering::Relaxed);
-        (tally.node, tally.category) = (context >> 4, context & 0xf);
-        tally.number = self.first.load(Ordering::Relaxed) + index as u32;
-        if tally.category >= FIRST_COLLECTED {
-            return tally;
-        }
-        let is_aside = mark.is_some_and(|mark| record.allocs.get() >> MARK_SHIFT == u64::from(mark));
-        let (objects, bytes) = match existing(&self.kept, index).filter(|_| is_aside) {
-            Some(kept) => (kept.objects.get(), kept.bytes.get()),
-            None => (
-                record.allocs().saturating_sub(record.frees.get()),
-                record.bytes.get().saturating_sub(record.freed_bytes.get()),
-            ),
-        };
-        let (frees, freed_bytes) = remote.map_or((0, 0), |remote| remote.at(peak));
-        tally.peak_objects = objects.saturating_sub(frees);
-        tally.peak_bytes = bytes.saturating_sub(freed_bytes);
-        tally
-    }
-
-    /// The lifetimes of each record's freed objects, for a dump, with node and category.
-    pub fn all_lifetimes(&self) -> impl Iterator<Item = (u32, u32, Lifetime)> + '_ {
-        let used = (self.used.load(Ordering::Acquire) as usize).min(CHUNK);
-        (0..used).map(|index| {
-            let lifetime = self.records[index].lifetimes.get(existing(&self.lifetimes, index));
-            let context = self.contexts[index].load(Ordering::Relaxed);
-            (context >> 4, context & 0xf, lifetime)
-        })
-    }
 }
 
 /// Whether the heap at its peak is not known in full.
 pub fn is_peak_lost() -> bool {
     PEAK_LOST.load(Ordering::Relaxed)
-}
-
-/// What a record held when it was read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// The record's number.
-    pub number: u32,
-    /// Context: index of the node in its owner's tree.
-    pub node: u32,
-    /// Category, as `mprof_format::kinds::Category::index` has it.
-    pub category: u32,
-    /// Objects allocated.
-    pub allocs: u64,
-    /// Bytes allocated.
-    pub bytes: u64,
-    /// Objects freed.
-    pub frees: u64,
-    /// Bytes freed.
-    pub freed_bytes: u64,
-    /// Objects alive at the peak.
-    pub peak_objects: u64,
-    /// Bytes alive at the peak.
-    pub peak_bytes: u64,
-}
-
-fn tally(record: &Record, remote: Option<&Remote>) -> Tally {
-    let mut freed_bytes = record.freed_bytes.get();
-    let mut frees = record.frees.get();
-    if let Some(remote) = remote {
-        freed_bytes += remote.freed_bytes.get();
-        frees += remote.frees.get();
-    }
-    core::sync::atomic::fence(Ordering::Acquire);
-    let (bytes, allocs) = (record.bytes.get(), record.allocs());
-    Tally { bytes, allocs, frees, freed_bytes, ..Tally::default() }
-}
-
-/// The records for events without a chain, by category, for a dump.
-pub fn unknown_tallies(peak: &ledger::Peak) -> impl Iterator<Item = Tally> {
-    let epoch = peak.epoch;
-    (0..CATEGORIES).map(move |category| {
-        let tally = tally(&COMMON[UNKNOWN + category], None);
-        let number = COMMON_FIRST.load(Ordering::Relaxed) + (UNKNOWN + category) as u32;
-        let tally = Tally { number, category: category as u32, ..tally };
-        if tally.category >= FIRST_COLLECTED {
-            return tally;
-        }
-        let (kept, last) = &UNKNOWN_KEPT[category];
-        let is_aside = epoch.is_some_and(|epoch| last.load(Ordering::Relaxed) == epoch.number());
-        let (peak_objects, peak_bytes) = if is_aside {
-            (kept.objects.get(), kept.bytes.get())
-        } else {
-            (tally.allocs.saturating_sub(tally.frees), tally.bytes.saturating_sub(tally.freed_bytes))
-        };
-        Tally { peak_objects, peak_bytes, ..tally }
-    })
-}
-
-/// Books an allocation without a chain, in no thread's balance; returns its record's number.
-#[cold]
-pub fn allocate_unknown(category: u32, size: u64) -> u32 {
-    let category = (category as usize).min(FIRST_COLLECTED as usize - 1);
-    enter_unknown(category, ledger::book_allocation(size));
-    let index = UNKNOWN + category;
-    COMMON[index].allocs.add_shared(1);
-    COMMON[index].bytes.add_shared(size);
-    COMMON_FIRST.load(Ordering::Relaxed) + index as u32
-}
-
-/// Books objects without a chain, in a category that is not in the balance.
-#[cold]
-pub fn allocate_unknown_collected(category: u32, objects: u64, bytes: u64) {
-    let record = &COMMON[UNKNOWN + (category as usize).min(CATEGORIES - 1)];
-    record.allocs.add_shared(objects);
-    record.bytes.add_shared(bytes);
 }
 
 /// Who counts the objects of a record.
@@ -628,23 +358,6 @@ pub struct Counter {
 pub fn counter(number: u32) -> Option<Counter> {
     let chunk = chunk_of(number);
     (chunk.is_some() || was_issued(number)).then_some(Counter { number, chunk })
-}
-
-/// Books the free of an object of a record that is in no heap's chunk. True if the object was allocated in this
-/// process (not inherited from before a fork, not unrecorded).
-#[cold]
-pub fn free_common(number: u32, size: u64) -> bool {
-    let index = number.wrapping_sub(COMMON_FIRST.load(Ordering::Relaxed)) as usize;
-    if number == UNRECORDED || index >= CHUNK {
-        return false;
-    }
-    let epoch = ledger::book_free(size);
-    if let Some(category) = index.checked_sub(UNKNOWN).filter(|category| *category < CATEGORIES) {
-        enter_unknown(category, epoch);
-    }
-    COMMON[index].frees.add_shared(1);
-    COMMON[index].freed_bytes.add_shared(size);
-    true
 }
 
 /// A record in a heap's chunk, by its number.
@@ -711,17 +424,8 @@ pub fn forget_all() {
     for slot in &DIRECTORY[..ISSUED.load(Ordering::Relaxed) as usize] {
         slot.store(null_mut(), Ordering::Relaxed);
     }
-    for record in &COMMON[UNKNOWN..UNKNOWN + CATEGORIES] {
-        for count in [&record.allocs, &record.bytes, &record.frees, &record.freed_bytes] {
-            count.set(0);
-        }
-    }
-    UNKNOWN_KEPT.iter().for_each(|(_, epoch)| epoch.store(0, Ordering::Relaxed));
     PEAK_LOST.store(false, Ordering::Relaxed);
-    // Without a new number (they have run out) inherited objects of the old one count as this process's.
-    if let Some(number) = issue_chunk() {
-        COMMON_FIRST.store(number << CHUNK_BITS, Ordering::Relaxed);
-    }
+    unknown::forget_all(issue_chunk().map(|number| number << CHUNK_BITS));
 }
 
 /// All record numbers issued so far are below this.
