@@ -17,6 +17,7 @@
 
 mod compile;
 pub mod count;
+pub mod executable;
 mod facts;
 pub mod instructions;
 mod outcome;

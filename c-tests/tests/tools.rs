@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use c_tests::{Program, Tools, bare_only};
+use c_tests::{Program, Tools, bare_only, executable};
 
 /// A program in a folder of its own, which the test may change, and the profile that it left there.
 struct Recorded {
@@ -19,7 +19,7 @@ impl Recorded {
         }
         let folder = tempfile::tempdir().expect("a temporary folder");
         let copy = folder.path().join("program");
-        fs::copy(program.build(), &copy).expect("the program can be copied");
+        executable::copy(&program.build(), &copy);
         let mut command = Command::new(&copy);
         command.current_dir(folder.path()).env("LD_PRELOAD", &Tools::get().library);
         let output = command.output().expect("it runs");

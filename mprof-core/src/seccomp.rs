@@ -278,6 +278,12 @@ pub fn permits(number: usize, arguments: [usize; 6]) -> bool {
     permitted
 }
 
+/// Whether all of these calls may be made, each given by its number and arguments.
+#[cold]
+pub fn permits_all(calls: &[(usize, [usize; 6])]) -> bool {
+    !is_in_force() || calls.iter().all(|&(number, arguments)| permits(number, arguments))
+}
+
 /// Whether a call of ours was not made because of a filter.
 pub fn has_held_back() -> bool {
     HELD_BACK.load(Ordering::Relaxed)

@@ -72,4 +72,6 @@ pub use decode::{Loaded, read};
 #[cfg(feature = "std")]
 pub use error::{Damage, ReadError};
 #[cfg(feature = "std")]
+pub use tables::merge_counters;
+#[cfg(feature = "std")]
 pub use write_profile::{IoSink, write_profile};

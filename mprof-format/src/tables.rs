@@ -380,7 +380,7 @@ fn push<T>(table: &mut Vec<T>, entry: T, at: &Input<'_>) -> Result<(), Damage> {
 }
 
 /// Sorts counters by context and category and sums those that agree in both.
-fn merge_counters(counters: &mut Vec<Counter>) {
+pub fn merge_counters(counters: &mut Vec<Counter>) {
     let key = |counter: &Counter| (counter.context, counter.category);
     if counters.is_sorted_by(|a, b| key(a) < key(b)) {
         return;

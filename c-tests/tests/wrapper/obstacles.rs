@@ -1,6 +1,7 @@
 //! Programs that cannot be profiled: they run, and it is said why there is no profile.
 
 use crate::scratch::{Scratch, skipped, source};
+use c_tests::executable;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -82,8 +83,7 @@ fn hostile_files_are_no_trouble() {
     let scratch = Scratch::new();
     let program = fs::read("/bin/true").expect("every system has it");
     for length in [4, 20, 64, 500, program.len() / 2, program.len() - 100] {
-        fs::write(scratch.file("cut"), &program[..length]).expect("written");
-        fs::set_permissions(scratch.file("cut"), fs::Permissions::from_mode(0o755)).expect("set");
+        executable::write(&scratch.file("cut"), &program[..length]);
         let run = scratch.mprof("./cut");
         assert!(!run.stderr.contains("panicked"), "{length}: {}", run.stderr);
         assert_ne!(run.status, -6, "{length}: {}", run.stderr);

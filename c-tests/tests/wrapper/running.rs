@@ -1,7 +1,7 @@
 //! Running a program: nothing of it changes, and what it left is told.
 
 use crate::scratch::{Scratch, done, source};
-use c_tests::Tools;
+use c_tests::{Tools, executable};
 use std::fs;
 
 #[test]
@@ -73,7 +73,7 @@ fn the_library_is_found_where_it_is_installed() {
         let scratch = Scratch::widgets();
         fs::create_dir_all(scratch.file("usr/bin")).expect("made");
         fs::create_dir_all(scratch.file("usr").join(folder)).expect("made");
-        fs::copy(&Tools::get().mprof, scratch.file("usr/bin/mprof")).expect("copied");
+        executable::copy(&Tools::get().mprof, &scratch.file("usr/bin/mprof"));
         fs::copy(&Tools::get().library, scratch.file("usr").join(folder).join("libmprof.so"))
             .expect("copied");
         let mut command = scratch.command(scratch.file("usr/bin/mprof"));
@@ -86,7 +86,7 @@ fn the_library_is_found_where_it_is_installed() {
 fn without_a_library_nothing_runs() {
     let scratch = Scratch::new();
     scratch.script("touch.sh", "#!/bin/sh\ntouch ran\n");
-    fs::copy(&Tools::get().mprof, scratch.file("mprof")).expect("copied");
+    executable::copy(&Tools::get().mprof, &scratch.file("mprof"));
     let mut command = scratch.command(scratch.file("mprof"));
     let run = done(command.arg("./touch.sh").env_remove("MPROF_LIB").output().expect("it runs"));
     assert_eq!(run.status, 2);

@@ -1,8 +1,7 @@
 //! A folder with programs in it, in which the tools are called.
 
-use c_tests::{Tools, programs_folder, with_default_signals};
+use c_tests::{Tools, executable, programs_folder, with_default_signals};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -51,8 +50,7 @@ impl Scratch {
 
     /// A file that may be executed.
     pub(crate) fn script(&self, name: &str, text: &str) {
-        self.write(name, text);
-        fs::set_permissions(self.file(name), fs::Permissions::from_mode(0o755)).expect("set");
+        executable::write(&self.file(name), text.as_bytes());
     }
 
     /// Builds `name` of this C source.

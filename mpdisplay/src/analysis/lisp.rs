@@ -4,8 +4,9 @@
 //! All of this changes the profile, so that whatever is made of profiles can be made of those of Lisp programs.
 
 use super::text::{base_name, printable};
+use mprof_format::merge_counters;
 use mprof_format::model::{
-    Context, Counter, Frame, Function, LispFunction, Names, Profile, Site, SourceFrame, Special,
+    Context, Frame, Function, LispFunction, Names, Profile, Site, SourceFrame, Special,
 };
 use std::collections::HashMap;
 
@@ -352,22 +353,6 @@ pub(super) fn fold(profile: &mut Profile, roles: &Roles) {
     profile.names = Some(names);
 }
 
-/// Sums counters of one context and category.
-fn merge_counters(counters: &mut Vec<Counter>) {
-    let key = |counter: &Counter| (counter.context, counter.category);
-    counters.sort_by_key(key);
-    counters.dedup_by(|next, sum| {
-        let same = key(next) == key(sum);
-        if same {
-            sum.allocs = sum.allocs.saturating_add(next.allocs);
-            sum.bytes = sum.bytes.saturating_add(next.bytes);
-            sum.frees = sum.frees.saturating_add(next.frees);
-            sum.freed_bytes = sum.freed_bytes.saturating_add(next.freed_bytes);
-        }
-        same
-    });
-}
-
 /// The chains while they are folded.
 struct Folding<'r> {
     contexts: Vec<Context>,
@@ -434,6 +419,7 @@ impl Folding<'_> {
 mod tests {
     use super::*;
     use mprof_format::model::Category;
+    use mprof_format::model::Counter;
 
     #[test]
     fn symbols_are_shown_as_they_are_read() {

@@ -265,20 +265,13 @@ fn register_plus_offset(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::new_zeroed;
-
-    fn ways() -> &'static mut Ways {
-        let ways: &mut Ways = new_zeroed().unwrap();
-        ways.clear();
-        ways
-    }
 
     #[test]
     fn a_function_of_ours_has_a_rule_and_a_start() {
         let function = function_start as *const () as usize;
         let location = Location::returning_to(function + 1);
         let mut workspace = alloc::boxed::Box::new(Workspace(None));
-        let (key, rule) = derive(&mut workspace, ways(), location);
+        let (key, rule) = derive(&mut workspace, Ways::none(), location);
         assert!(key.is_at(location));
         // On entry nothing is pushed but the return address (System V ABI, section 3.2.2).
         assert_eq!(rule, Rule::StackPointer { cfa: 8, bp: None });
@@ -292,7 +285,7 @@ mod tests {
             fn malloc();
         }
         let mut context = UnwindContext::<usize, FixedStorage>::new_in();
-        let ways = ways();
+        let ways = Ways::none();
         let (mut rows_seen, mut left) = (0u32, 0u32);
         for address in [derive as *const () as usize, malloc as *const () as usize] {
             let object = modules::find(address).unwrap();
@@ -326,7 +319,8 @@ mod tests {
     fn the_stack_has_no_rule() {
         let mut workspace = alloc::boxed::Box::new(Workspace(None));
         let local = 0u64;
-        let (key, rule) = derive(&mut workspace, ways(), Location::returning_to(&raw const local as usize));
+        let (key, rule) =
+            derive(&mut workspace, Ways::none(), Location::returning_to(&raw const local as usize));
         assert_eq!(rule, Rule::None);
         assert_eq!(key.space(), SPACE_ANONYMOUS);
     }

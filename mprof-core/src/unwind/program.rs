@@ -153,6 +153,14 @@ const KEPT: usize = 16;
 const LONG: usize = 48;
 
 impl Ways {
+    /// No ways.
+    #[cfg(test)]
+    pub(super) fn none() -> &'static mut Ways {
+        let ways: &mut Ways = crate::arena::new_zeroed().expect("there is memory");
+        ways.clear();
+        ways
+    }
+
     /// Forgets all ways; also makes all-zero ones ready for use.
     pub(super) fn clear(&mut self) {
         self.kept.iter_mut().for_each(|way| *way = None);
@@ -358,13 +366,6 @@ const DW_CFA_GNU_ARGS_SIZE: u64 = 0x2e;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::new_zeroed;
-
-    fn ways() -> &'static mut Ways {
-        let ways: &mut Ways = new_zeroed().unwrap();
-        ways.clear();
-        ways
-    }
 
     #[test]
     fn numbers_of_variable_length() {
@@ -398,7 +399,7 @@ mod tests {
             cfa: if address < 1002 { 8 } else { 15 + (address as i32 - 1000) / 2 },
             bp: None,
         };
-        let ways = ways();
+        let ways = Ways::none();
         for address in (1000..1200).chain((1000..1200).rev()).chain([1150, 1010, 1151]) {
             assert_eq!(ways.rule(&program, address), Some(expected(address)), "{address}");
         }
@@ -409,7 +410,7 @@ mod tests {
         for own in [&[0x0e][..], &[0x04, 1, 2], &[0x0b], &[0x0a, 0x0a, 0x0a, 0x0a, 0x0a], &[0x3f], &[0x01]] {
             let own: &'static [u8] = alloc::vec::Vec::from(own).leak();
             let program = Program { common: &[], own, start: 0, code_alignment: 1, data_alignment: -8 };
-            let ways = ways();
+            let ways = Ways::none();
             assert_eq!(ways.rule(&program, 100), None, "{own:?}");
         }
     }
