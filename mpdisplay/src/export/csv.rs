@@ -90,10 +90,16 @@ fn titles(groups: &[&[&str]], out: &mut Out<'_>) -> io::Result<()> {
 }
 
 fn leaks(source: &Source<'_>, out: &mut Out<'_>) -> io::Result<Vec<String>> {
-    titles(&[&USAGE, &["path"]], out)?;
+    let classified = source.leaks.classified;
+    let kind: &[&str] = if classified { &["kind"] } else { &[] };
+    titles(&[&USAGE, kind, &["path"]], out)?;
     let (rows, notes) = rows::leaks(source);
     for row in rows.iter().take(rows::limit(source)) {
-        Row::default().usage(&row.usage).text(&row.path.to_string()).write(out)?;
+        let mut line = Row::default().usage(&row.usage);
+        if classified {
+            line = line.text(row.kind.unwrap_or_default());
+        }
+        line.text(&row.path.to_string()).write(out)?;
     }
     Ok(notes)
 }

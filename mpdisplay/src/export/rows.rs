@@ -6,6 +6,7 @@ use crate::analysis::bins::{BinRow, Bins};
 use crate::analysis::direct::{Direct, DirectRow};
 use crate::analysis::graph::{Entry, Graph};
 use crate::analysis::half::Half;
+use crate::analysis::kinds;
 use crate::analysis::leaks::{self, Depth, Path};
 use crate::analysis::tally::Usage;
 use crate::analysis::types::{TypeRow, Types};
@@ -18,6 +19,8 @@ const CALLERS: u64 = 1 << 22;
 /// A leak.
 pub(super) struct LeakRow {
     pub(super) usage: Usage,
+    /// Whether the program could still reach the objects, as the tables name it, where that is known.
+    pub(super) kind: Option<&'static str>,
     pub(super) path: Path,
     /// Functions of the path's callers.
     pub(super) functions: Vec<u32>,
@@ -39,11 +42,15 @@ pub(super) fn leaks(source: &Source<'_>) -> (Vec<LeakRow>, Vec<String>) {
         let mut functions: Vec<u32> =
             leaks.callers_within(row, depth).map(|(_, node)| node.function).collect();
         functions.reverse();
-        LeakRow { usage: row.usage, path: leaks.path_within(row, depth), functions }
+        let kind = row.kind.map(kinds::name);
+        LeakRow { usage: row.usage, kind, path: leaks.path_within(row, depth), functions }
     };
-    let mut rows: Vec<LeakRow> = leaks.rows.iter().map(row).collect();
+    let is_chosen = |row: &&leaks::LeakRow| options.kinds.is_none_or(|kinds| kinds.has(row.kind));
+    let mut rows: Vec<LeakRow> = leaks.rows.iter().filter(is_chosen).map(row).collect();
     let rank = |row: &LeakRow| rank(options.order, &row.usage, row.usage.kept_bytes());
-    rows.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.path.cmp(&b.path)));
+    rows.sort_by(|a, b| {
+        rank(a).cmp(&rank(b)).then_with(|| a.path.cmp(&b.path)).then_with(|| a.kind.cmp(&b.kind))
+    });
     (rows, chains::note(cut))
 }
 

@@ -6,6 +6,7 @@ use mpdisplay::analysis::leaks::{Leaks, PathOptions, Since};
 use mpdisplay::analysis::part::Part;
 use mpdisplay::analysis::share::Detail;
 use mpdisplay::analysis::tree::Tree;
+use mpdisplay::export::{CsvRows, Format, Measure, Source, write};
 use mpdisplay::leak_check::{Excess, Settings, junit, sarif};
 use mpdisplay::report::options::{Options, Tables};
 use mpdisplay::report::view::View;
@@ -198,4 +199,44 @@ fn comparisons_need_kinds_on_both_sides() {
     assert_eq!(comparing(&before), (true, 8));
     before.reachability = None;
     assert_eq!(comparing(&before), (false, 0));
+}
+
+/// The leaks in a form for other programs.
+fn exported(format: Format, options: &Options) -> String {
+    let profile = profile();
+    let parts = [Part::whole(&profile)];
+    let view = View::new(&parts, options);
+    let leaks = view.leaks(options);
+    let source = Source {
+        parts: &parts,
+        view: &view,
+        leaks: &leaks,
+        options,
+        measure: Measure::default(),
+        csv_rows: CsvRows::Leaks,
+    };
+    let mut out = Vec::new();
+    write(format, &source, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn other_forms_have_the_kinds() {
+    let possible = Options { kinds: Kinds::read("possible"), ..Options::default() };
+    let csv = exported(Format::Csv, &possible);
+    let lines: Vec<&str> = csv.lines().collect();
+    assert!(lines[0].ends_with(",kind,path"), "{csv}");
+    assert!(lines[1].ends_with(",possible,|| > main > guess"), "{csv}");
+    assert!(lines[2].ends_with(",,|| > main > late"), "{csv}");
+    assert_eq!(lines.len(), 3);
+    let json: serde_json::Value = serde_json::from_str(&exported(Format::Json, &Options::default())).unwrap();
+    let kinds = json["tables"]["leaks"].as_array().unwrap().iter().map(|leak| leak["kind"].as_str());
+    assert_eq!(
+        kinds.collect::<Vec<_>>(),
+        [Some("reachable"), Some("indirect"), Some("lost"), Some("possible"), None]
+    );
+    let page = exported(Format::Html, &possible);
+    assert!(page.contains("<th scope=\"col\">kind</th><th scope=\"col\">path</th>"));
+    assert!(page.contains("<td>possible</td><td class=\"name\">"));
+    assert!(!page.contains("<td>reachable</td>"));
 }

@@ -252,7 +252,7 @@ pub(super) fn peak(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut rows: Vec<(u32, u64, u64)> = sums.into_values().collect();
     rows.sort_by_key(|&(node, objects, bytes)| (Reverse(bytes), Reverse(objects), node));
     let whole = page.total.peak_bytes;
-    super::tables::head(&["bytes", "-%", "objects"], "path", out)?;
+    super::tables::head(&["bytes", "-%", "objects"], &["path"], out)?;
     let limit = page.limit();
     for &(node, objects, bytes) in rows.iter().take(limit) {
         let path = path_to(tree, node, page.source.options.paths);

@@ -28,7 +28,7 @@ pub(super) fn write(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     rows.sort_by_key(|row| (Reverse(row.sum.young_bytes), Reverse(row.sum.objects()), row.node));
     super::tables::head(
         &["bytes died young", "-%", "objects", "-temporary", "all freed", "-mean age"],
-        "path",
+        &["path"],
         out,
     )?;
     let limit = page.limit();

@@ -12,8 +12,8 @@ use crate::export::rows::{self, LeakRow};
 use crate::suppress::Label;
 use std::io::{self, Write};
 
-/// Titles of a table, of its numbers first; what is marked with `-` narrow pages leave out.
-pub(super) fn head(numbers: &[&str], name: &str, out: &mut dyn Write) -> io::Result<()> {
+/// Titles of a table, of its numbers first, then of its texts; numbers that are marked with `-` narrow pages leave out.
+pub(super) fn head(numbers: &[&str], names: &[&str], out: &mut dyn Write) -> io::Result<()> {
     write!(out, "<div class=\"sheet\"><table><thead><tr>")?;
     for title in numbers {
         match title.strip_prefix('-') {
@@ -21,7 +21,8 @@ pub(super) fn head(numbers: &[&str], name: &str, out: &mut dyn Write) -> io::Res
             None => write!(out, "<th class=\"n\" scope=\"col\">{title}</th>")?,
         }
     }
-    writeln!(out, "<th scope=\"col\">{name}</th></tr></thead><tbody>")
+    names.iter().try_for_each(|name| write!(out, "<th scope=\"col\">{name}</th>"))?;
+    writeln!(out, "</tr></thead><tbody>")
 }
 
 pub(super) fn foot(out: &mut dyn Write) -> io::Result<()> {
@@ -38,14 +39,20 @@ pub(super) fn leaks(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "<p>No objects were kept{but}.</p>")?;
         return suppressed(page, out);
     }
-    head(&["bytes kept", "-%", "objects", "-allocated", "-bytes"], "path", out)?;
+    let classified = page.source.leaks.classified;
+    let names: &[&str] = if classified { &["kind", "path"] } else { &["path"] };
+    head(&["bytes kept", "-%", "objects", "-allocated", "-bytes"], names, out)?;
     let limit = page.limit();
     for row in rows.iter().take(limit) {
         let LeakRow { usage, .. } = row;
+        let kind = match classified {
+            true => format!("<td>{}</td>", row.kind.unwrap_or_default()),
+            false => String::new(),
+        };
         let (kept, whole) = (usage.kept_bytes(), page.total.kept_bytes());
         writeln!(
             out,
-            "<tr>{}<td class=\"n pct opt\">{}</td>{}{}{}<td class=\"name\">{}</td></tr>",
+            "<tr>{}<td class=\"n pct opt\">{}</td>{}{}{}{kind}<td class=\"name\">{}</td></tr>",
             bar(kept, whole, "", " kept"),
             percent(kept, whole),
             cell(usage.kept(), "objects ", ""),
@@ -109,7 +116,7 @@ pub(super) fn bins(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
         );
     };
     let numbers = ["size", "objects", "bytes", "-freed", "bytes kept"];
-    head(if page.is_freed() { &numbers } else { &numbers[..3] }, "types", out)?;
+    head(if page.is_freed() { &numbers } else { &numbers[..3] }, &["types"], out)?;
     let limit = rows::limit(page.source);
     for row in bins.rows.iter().take(limit).chain([&bins.larger]) {
         let size = row.size.map_or_else(|| "&gt; 1,024".into(), grouped);
@@ -141,7 +148,7 @@ fn bin(page: &Page<'_>, row: &BinRow, size: &str, out: &mut dyn Write) -> io::Re
 
 /// The types, where these are known in place of sizes.
 fn by_type(page: &Page<'_>, types: &[TypeRow], out: &mut dyn Write) -> io::Result<()> {
-    head(&["bytes", "% mem", "objects", "category"], "type", out)?;
+    head(&["bytes", "% mem", "objects", "category"], &["type"], out)?;
     let limit = rows::limit(page.source);
     for row in types.iter().take(limit) {
         type_row(page, &row.usage, row.column, &text(&row.name).to_string(), out)?;
@@ -200,7 +207,7 @@ pub(super) fn direct(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
         numbers.extend([&["bytes kept"][..], &letters].concat());
     }
     numbers.push("objects");
-    head(&numbers, "function", out)?;
+    head(&numbers, &["function"], out)?;
     let limit = page.limit();
     for row in direct.rows.iter().take(limit) {
         let name = page.link(row.function, &page.source.tree().functions[row.function].shown);

@@ -64,6 +64,8 @@ impl Serialize for Tables<'_> {
 struct Leak<'a> {
     #[serde(flatten)]
     usage: UsageNumbers,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
     begins: &'static str,
     path: &'a [String],
 }
@@ -75,7 +77,7 @@ impl<'a> Leak<'a> {
             Beginning::Cut => "cut",
             Beginning::Unknown => "unknown",
         };
-        Leak { usage: UsageNumbers::from(&row.usage), begins, path: &row.path.callers }
+        Leak { usage: UsageNumbers::from(&row.usage), kind: row.kind, begins, path: &row.path.callers }
     }
 }
 
