@@ -42,8 +42,8 @@ build:
 
 # Manual pages and shell completions, from the definitions of the command lines.
 generated:
-	$(CARGO) run --release --quiet -p xtask -- man '$(GENERATED)/man'
-	$(CARGO) run --release --quiet -p xtask -- completions '$(GENERATED)/completions'
+	$(CARGO) run --quiet -p xtask -- man '$(GENERATED)/man'
+	$(CARGO) run --quiet -p xtask -- completions '$(GENERATED)/completions'
 
 # The path of a preloaded library must have no blanks and colons in it: it is given relative to the program's folder.
 demo: build
