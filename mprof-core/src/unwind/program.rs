@@ -42,7 +42,7 @@ impl Row {
             Saved::No | Saved::Undefined => None,
         };
         let cfa = i32::try_from(self.cfa).ok()?;
-        match (self.return_address, Register(self.register as u16)) {
+        match (self.return_address, Register(u16::try_from(self.register).ok()?)) {
             (Saved::Undefined, _) => Some(Rule::End),
             (Saved::At(-8), X86_64::RSP) => Some(Rule::StackPointer { cfa, bp }),
             (Saved::At(-8), X86_64::RBP) => Some(Rule::FramePointer { cfa, bp }),
