@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::elf::{self, Object};
 use crate::hooks;
-use crate::lisp;
+use crate::lisp::{self, Way};
 use crate::options::{self, Lisp};
 
 /// Whether the Lisp system's calls come to us.
@@ -26,24 +26,35 @@ pub fn start() {
     if !wants_lisp && !wants_collector {
         return;
     }
-    elf::each(&mut |collector| {
-        if wants_collector && is_collector(collector) {
-            hooks::collector::find(collector);
-            COLLECTOR.store(true, Ordering::Release);
-        }
-    });
+    if wants_collector {
+        find_collector();
+    }
     if wants_lisp {
         elf::each(&mut |object| {
             if lisp::is_ecl(object) {
-                LISP.store(find_lisp(object), Ordering::Release);
+                match find_lisp(object) {
+                    Way::ByType => LISP.store(true, Ordering::Release),
+                    Way::BySize => find_collector(),
+                    Way::None => {}
+                }
             }
         });
     }
     apply();
 }
 
+/// From now on the collector's calls come to us, if there is one.
+fn find_collector() {
+    elf::each(&mut |collector| {
+        if is_collector(collector) {
+            hooks::collector::find(collector);
+            COLLECTOR.store(true, Ordering::Release);
+        }
+    });
+}
+
 /// Finds what is needed of ECL, which uses the collector.
-fn find_lisp(ecl: &Object<'_>) -> bool {
+fn find_lisp(ecl: &Object<'_>) -> Way {
     let mut found = None;
     elf::each(&mut |collector| {
         if is_collector(collector) {

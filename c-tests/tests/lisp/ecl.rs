@@ -5,7 +5,7 @@ use std::process::Command;
 
 use c_tests::{Program, skipped};
 
-const ECL: &str = "/usr/bin/ecl";
+pub(crate) const ECL: &str = "/usr/bin/ecl";
 
 /// A file of `lisp/`.
 fn source(name: &str) -> PathBuf {

@@ -3,6 +3,7 @@
 //! The numbers are those of ECL 21.2.1, as its compiler and its interpreter allocate; see docs/LISP.md.
 
 mod collector;
+mod direct;
 mod ecl;
 mod exports;
 mod facts;

@@ -58,9 +58,20 @@ pub fn is_ecl(object: &Object<'_>) -> bool {
     object.file_name().starts_with(b"libecl.so")
 }
 
-/// Finds in ECL's library and in the collector that it uses what we need of them. Returns whether ECL can be recorded;
-/// where it cannot, that is said.
-pub fn find(ecl: &Object<'_>, collector: Option<&Object<'_>>) -> bool {
+/// How a Lisp system can be recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// By its own functions, with types and Lisp names.
+    ByType,
+    /// By what it asks of its collector: by size, under C names.
+    BySize,
+    /// Not at all.
+    None,
+}
+
+/// Finds in ECL's library and in the collector that it uses what we need of them. Returns how ECL can be recorded; where
+/// that is not by type, it is said.
+pub fn find(ecl: &Object<'_>, collector: Option<&Object<'_>>) -> Way {
     if let Some(found) = modules::find(ecl.range.start) {
         functions::set_system(found.space);
     }
@@ -70,12 +81,15 @@ pub fn find(ecl: &Object<'_>, collector: Option<&Object<'_>>) -> bool {
     };
     if let Err(missing) = missing {
         note::say(format_args!("Lisp: not recorded: this ECL or its collector has no {missing}"));
+        Way::None
     } else if !ecl.calls(c"ecl_cons") {
-        note::say(format_args!("Lisp: not recorded: this ECL was linked to call its allocator directly"));
+        note::say(format_args!(
+            "Lisp: recorded by size alone: this ECL was linked to call its allocator directly"
+        ));
+        Way::BySize
     } else {
-        return true;
+        Way::ByType
     }
-    false
 }
 
 /// Before the Lisp system starts itself.
