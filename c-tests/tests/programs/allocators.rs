@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use crate::libraries::with_plugins;
 use c_tests::{Outcome, Program, freed, kept, totals};
 
 /// The library of this name, where it is installed; else the test says that it is skipped.
@@ -73,15 +74,6 @@ fn by_handle() {
     Program::c("by_handle").uncounted().prints("called by address\n").check(|run| {
         assert_eq!(run.facts().chain("main > made"), freed(200, 13_000), "{:#?}", run.facts().chains());
     });
-}
-
-/// A program that loads `first.so` and `second.so` from beside it.
-fn with_plugins(name: &str) -> Program {
-    let flags = "-O1 -g -shared -fPIC -fno-builtin";
-    Program::c(name)
-        .companion("plugin.c", "first.so", &format!("{flags} -DPLUGIN_NAME=first"))
-        .companion("plugin.c", "second.so", &format!("{flags} -DPLUGIN_NAME=second"))
-        .link("-ldl -Wl,-rpath,$ORIGIN")
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use c_tests::{Program, freed, kept};
 
 /// A program that loads `first.so` and `second.so` from beside it.
-fn with_plugins(name: &str) -> Program {
+pub(crate) fn with_plugins(name: &str) -> Program {
     let flags = "-O1 -g -shared -fPIC -fno-builtin";
     Program::c(name)
         .companion("plugin.c", "first.so", &format!("{flags} -DPLUGIN_NAME=first"))
