@@ -526,7 +526,7 @@ pub fn peak() -> Peak {
     }
     // Threads that have not noticed yet that the climb is over have not passed on their part in it.
     let missing = |heap: &heap::HeapView| heap.balance().headroom.min(0);
-    let bytes = PEAK_BYTES.load(Ordering::Relaxed) - heap::all().map(missing).sum::<i64>();
+    let bytes = PEAK_BYTES.load(Ordering::Relaxed) - heap::current().map(missing).sum::<i64>();
     Peak {
         bytes: bytes.max(0) as u64,
         objects: PEAK_OBJECTS.load(Ordering::Relaxed),

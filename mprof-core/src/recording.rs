@@ -9,7 +9,7 @@
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::heap::{self, AUTOSAVE, NEW_ERA, STOPPED};
-use crate::process;
+use crate::{ledger, process};
 
 /// Whether nothing is recorded.
 static IS_STOPPED: AtomicBool = AtomicBool::new(false);
@@ -56,10 +56,11 @@ pub fn stop() {
 }
 
 /// Forgets all that was recorded, and records from now on. While all other threads rest (see
-/// [`Rest`](crate::dump::Rest)).
+/// [`Rest`](heap::Rest)): one in its heap would count in records that are no longer there.
 pub fn begin_anew() {
     ERA.fetch_add(1, Ordering::AcqRel);
     process::forget_events();
+    heap::all().for_each(|_| ledger::add_balance());
     set_for_all(NEW_ERA, true);
     SINCE.store(0, Ordering::Relaxed);
     IS_STOPPED.store(false, Ordering::Release);

@@ -5,7 +5,8 @@ use core::ffi::CStr;
 use core::fmt::Write;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use mprof_core::dump::{self, Facts, Rest};
+use mprof_core::dump::{self, Facts};
+use mprof_core::heap::Rest;
 use mprof_core::note::{self, Printable, Text};
 use mprof_core::{child, process, recording, reference, sys};
 use mprof_format::kinds::Reason;
@@ -29,6 +30,8 @@ static RECORD: Buffer = Buffer(UnsafeCell::new([0; BUFFER]));
 static WRITER: AtomicU64 = AtomicU64::new(0);
 /// How long to wait for another thread that writes, in turns of 100 microseconds.
 const PATIENCE: u32 = 100_000;
+/// How often the threads are asked to rest before a recording cannot begin anew. (Each asking has its own patience.)
+const TRIES: u32 = 50;
 /// Whether it was said that nothing can be recorded.
 static EXCUSED: AtomicBool = AtomicBool::new(false);
 
@@ -92,7 +95,13 @@ pub fn begin_anew(rename: &mut dyn FnMut()) {
         if !recording::is_stopped() && has_events() {
             write_alone(Reason::Stop, 0, Program::NOTHING);
         }
-        let rest = Rest::ask();
+        let rest = (0..TRIES).map(|_| Rest::ask()).find(Rest::is_complete);
+        if rest.is_none() {
+            note::say(format_args!(
+                "cannot begin anew: a thread does not come out of malloc; the recording goes on"
+            ));
+            return;
+        }
         recording::begin_anew();
         rename();
         drop(rest);

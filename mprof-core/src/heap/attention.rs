@@ -14,7 +14,7 @@ use crate::unwind::Entry;
 /// Attention bit: code may have been unloaded; what was derived from code addresses is to be forgotten.
 pub const NEW_GENERATION: u32 = 1;
 /// Attention bit: a dump wants the heap to rest.
-pub const PAUSE: u32 = 2;
+pub(super) const PAUSE: u32 = 2;
 /// Attention bit: a new thread has the heap, and its first chain tells where it began.
 pub(super) const NEW_THREAD: u32 = 8;
 /// Attention bit: there is another heap now.

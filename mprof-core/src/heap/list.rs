@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use super::Heap;
 use super::attention::{NEW_ERA, NEW_GENERATION, NEW_HEAP, NEW_THREAD, SHARE, VERIFY};
+use super::rest::{self, Change};
 use crate::arena::{self, new_zeroed};
 use crate::bins::Bins;
 use crate::freed::FreedObject;
@@ -114,6 +115,7 @@ impl HeapView {
 
 /// A heap for the calling thread: one that a thread has given up, or a new one. `None` without memory.
 pub fn acquire() -> Option<(&'static Mark, *mut Heap)> {
+    let _change = Change::begin();
     let id = if sys::process_id() == process::id() { sys::thread_id() } else { BORROWED };
     if let Some(taken) = take_over(id) {
         return Some(taken);
@@ -218,7 +220,8 @@ fn share_balance(latest: *const Heap) {
         // By then the thread sees the bit all the same.
         sys::sleep_microseconds(1000);
     }
-    while matches!(view.mark().get(), Doing::Heap(_)) && waited < PATIENCE {
+    // (From within its heap it may ask for a rest, and wait for us.)
+    while matches!(view.mark().get(), Doing::Heap(_)) && waited < PATIENCE && !rest::is_asked_for() {
         sys::sleep_microseconds(20);
         waited += 20;
     }
@@ -246,9 +249,11 @@ pub fn clear_marks(heap: *const Heap) {
 pub unsafe fn release(heap: *mut Heap) {
     // SAFETY: heaps are never freed, and the thread still has it.
     let heap = unsafe { &mut *heap };
-    threads::note_name(heap.record);
+    let _change = Change::begin();
     if heap.is_of_old_era() {
         heap.begin_anew();
+    } else {
+        threads::note_name(heap.record);
     }
     heap.balance.retire();
     heap.owner.store(0, Ordering::Release);
@@ -258,6 +263,7 @@ pub unsafe fn release(heap: *mut Heap) {
 pub fn forget_all() {
     HEAPS.store(null_mut(), Ordering::Relaxed);
     IS_SHARED.store(false, Ordering::Relaxed);
+    rest::forget();
 }
 
 impl Heap {

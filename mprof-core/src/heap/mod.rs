@@ -6,6 +6,7 @@
 mod attention;
 mod context;
 mod list;
+mod rest;
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -30,8 +31,9 @@ use crate::unwind::cache::RuleCache;
 use crate::unwind::eh_frame::Workspace;
 use crate::watch::Birth;
 
-pub use attention::{AUTOSAVE, NEW_ERA, NEW_GENERATION, PAUSE, STOPPED, VERIFY};
+pub use attention::{AUTOSAVE, NEW_ERA, NEW_GENERATION, STOPPED, VERIFY};
 pub use list::{HeapView, acquire, all, clear_marks, current, forget_all, is_only, release};
+pub use rest::Rest;
 
 /// Ages of objects are counted modulo this, plus 1, in KiB.
 const AGES: u32 = (1 << 24) - 1;
@@ -45,7 +47,7 @@ pub struct Stopped;
 /// A thread's heap. In the order of use: what each event touches comes first.
 #[repr(C)]
 pub struct Heap {
-    /// What others ask of the owner: [`NEW_GENERATION`], [`PAUSE`].
+    /// What others ask of the owner: [`NEW_GENERATION`], `PAUSE`.
     attention: AtomicU32,
     /// Generation that chain, memo and rules are of.
     generation: u32,
