@@ -18,7 +18,7 @@ use crate::ledger::Epoch;
 use crate::lifetimes::{Ages, Freed, Lifetimes, Recent};
 use crate::note;
 use crate::watch::{Grown, Growth};
-use beside::{Beside, Kept, Remote, beside};
+use beside::{Beside, Kept, Remote, Sparse, beside, sparse};
 
 pub use tallies::Tally;
 pub use unknown::{allocate_unknown, allocate_unknown_collected, free_common, unknown_tallies};
@@ -164,7 +164,7 @@ pub struct Chunk {
     owner: AtomicPtr<Heap>,
     remotes: AtomicPtr<Beside<Remote>>,
     kept: AtomicPtr<Beside<Kept>>,
-    lifetimes: AtomicPtr<Beside<Lifetimes>>,
+    lifetimes: AtomicPtr<Sparse<Lifetimes>>,
     ages: AtomicPtr<Beside<Ages>>,
     growth: AtomicPtr<Beside<Growth>>,
     /// Contexts that a dump wrote before those of the owner, and one; 0 before the first.
@@ -258,7 +258,7 @@ impl Chunk {
 
     /// All lifetimes of a record's objects; made now if need be.
     fn lifetimes(&self, index: usize) -> Option<&'static Lifetimes> {
-        beside(&self.lifetimes).map(|lifetimes| &lifetimes[index])
+        sparse(&self.lifetimes, index)
     }
 
     /// Has a record put aside what it holds, as the owner.
