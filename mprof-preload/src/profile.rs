@@ -28,6 +28,8 @@ unsafe impl Sync for Buffer {}
 static RECORD: Buffer = Buffer(UnsafeCell::new([0; BUFFER]));
 /// Process and thread that write, 0: none. In a child that was forked meanwhile, it is its parent's.
 static WRITER: AtomicU64 = AtomicU64::new(0);
+/// Process and thread that wait to write, likewise; where there are several, one of them.
+static WAITING: AtomicU64 = AtomicU64::new(0);
 /// How long to wait for another thread that writes, in turns of 100 microseconds.
 const PATIENCE: u32 = 100_000;
 /// How often the threads are asked to rest before a recording cannot begin anew. (Each asking has its own patience.)
@@ -52,6 +54,22 @@ pub fn write_for(reason: Reason, signal: u32, program: Program) -> bool {
         alone(PATIENCE, &mut || written = write_alone(reason, signal, program));
     }
     written
+}
+
+/// Writes the profile as often as it is asked for, unless another thread is at it, or waits for its turn: where all
+/// threads come to this again and again, that one would wait for long.
+pub fn autosave() {
+    let waits = WAITING.load(Ordering::Relaxed) >> 32 == u64::from(process::id());
+    if waits || !is_ours_to_write() || recording::is_stopped() {
+        return;
+    }
+    alone(0, &mut || {
+        write_alone(Reason::Autosave, 0, Program::NOTHING);
+    });
+    if SNAPSHOT.load(Ordering::SeqCst) {
+        // It was asked for when this had begun.
+        write_snapshot();
+    }
 }
 
 /// Whether a snapshot is asked for.
@@ -133,6 +151,9 @@ fn alone(mut patience: u32, work: &mut dyn FnMut()) {
     sys::with_signals_blocked(sys::ASYNCHRONOUS, sys::SIGXFSZ | sys::SIGPIPE, || {
         let (id, thread) = (u64::from(process::id()), u64::from(sys::thread_id()));
         let this = id << 32 | thread;
+        let wait_no_more = || {
+            let _ = WAITING.compare_exchange(this, 0, Ordering::Relaxed, Ordering::Relaxed);
+        };
         while let Err(writer) = WRITER.compare_exchange(0, this, Ordering::Acquire, Ordering::Relaxed) {
             if writer >> 32 != id {
                 // A parent was at it when this process was forked.
@@ -140,11 +161,14 @@ fn alone(mut patience: u32, work: &mut dyn FnMut()) {
                 continue;
             }
             if writer == this || patience == 0 {
+                wait_no_more();
                 return;
             }
             patience -= 1;
+            WAITING.store(this, Ordering::Relaxed);
             sys::sleep_microseconds(100);
         }
+        wait_no_more();
         // SAFETY: this thread alone is here.
         unsafe { own_stack::run(work) };
         WRITER.store(0, Ordering::SeqCst);

@@ -32,7 +32,7 @@ fn restart() {
 /// Each recording has what was allocated in it, although other threads allocate all the time.
 #[test]
 fn restart_again() {
-    for way in ["again", "coming"] {
+    for way in ["again", "saving", "coming"] {
         // A rest that misses a thread shows in a few of a hundred runs.
         for _ in 0..3 {
             api(way).prints(&format!("{way}\n")).varies().check(|run| {
