@@ -3,7 +3,7 @@
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::fmt::Write;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use mprof_core::dump::{self, Facts};
 use mprof_core::heap::Rest;
@@ -30,6 +30,9 @@ static RECORD: Buffer = Buffer(UnsafeCell::new([0; BUFFER]));
 static WRITER: AtomicU64 = AtomicU64::new(0);
 /// Process and thread that wait to write, likewise; where there are several, one of them.
 static WAITING: AtomicU64 = AtomicU64::new(0);
+/// The process that has written its last profile: its other threads, which go on for a moment, neither write over that
+/// nor leave half a file.
+static ENDED: AtomicU32 = AtomicU32::new(0);
 /// How long to wait for another thread that writes, in turns of 100 microseconds.
 const PATIENCE: u32 = 100_000;
 /// How often the threads are asked to rest before a recording cannot begin anew. (Each asking has its own patience.)
@@ -39,7 +42,7 @@ static EXCUSED: AtomicBool = AtomicBool::new(false);
 
 /// Writes the profile of this process, for this reason. Says so in one line if that cannot be done.
 ///
-/// Returns whether it is written now.
+/// Returns whether it is written now, or was for the last time.
 #[inline(never)]
 pub fn write(reason: Reason, signal: u32) -> bool {
     let mut written = false;
@@ -52,6 +55,7 @@ pub fn write_for(reason: Reason, signal: u32, program: Program) -> bool {
     let mut written = false;
     if is_ours_to_write() && !recording::is_stopped() {
         alone(PATIENCE, &mut || written = write_alone(reason, signal, program));
+        written |= ENDED.load(Ordering::Relaxed) == process::id();
     }
     written
 }
@@ -146,7 +150,8 @@ pub fn is_ours_to_write() -> bool {
 }
 
 /// Runs `work` as the only thread that writes, on a stack of our own, with no signal handler to come between. Does
-/// nothing where this thread is at it already, or another one after so many turns of 100 microseconds.
+/// nothing where this thread is at it already, or another one after so many turns of 100 microseconds, or where the
+/// last profile is written.
 fn alone(mut patience: u32, work: &mut dyn FnMut()) {
     sys::with_signals_blocked(sys::ASYNCHRONOUS, sys::SIGXFSZ | sys::SIGPIPE, || {
         let (id, thread) = (u64::from(process::id()), u64::from(sys::thread_id()));
@@ -169,8 +174,10 @@ fn alone(mut patience: u32, work: &mut dyn FnMut()) {
             sys::sleep_microseconds(100);
         }
         wait_no_more();
-        // SAFETY: this thread alone is here.
-        unsafe { own_stack::run(work) };
+        if ENDED.load(Ordering::Relaxed) != process::id() {
+            // SAFETY: this thread alone is here.
+            unsafe { own_stack::run(work) };
+        }
         WRITER.store(0, Ordering::SeqCst);
     });
 }
@@ -188,14 +195,23 @@ fn write_alone(reason: Reason, signal: u32, program: Program) -> bool {
         _ => Err(sys::Errno(libc::ENAMETOOLONG)),
     };
     drop(rest);
-    if let Err(error) = outcome {
-        note::say(format_args!("cannot write {}: {}", Printable(name.as_bytes()), reason_text(error)));
+    match outcome {
+        Ok(()) if ends_process(reason) => ENDED.store(process::id(), Ordering::Relaxed),
+        Ok(()) => {}
+        Err(error) => {
+            note::say(format_args!("cannot write {}: {}", Printable(name.as_bytes()), reason_text(error)));
+        }
     }
     let (compared, different) = reference::counts();
     if compared != 0 {
         note::say(format_args!("verify: {compared} chains compared, {different} differ"));
     }
     outcome.is_ok()
+}
+
+/// Whether the process ends for sure. (It goes on where exec fails, and may where a handler sees SIGABRT.)
+fn ends_process(reason: Reason) -> bool {
+    matches!(reason, Reason::Exit | Reason::ImmediateExit | Reason::QuickExit | Reason::Signal)
 }
 
 /// Writes the file under a name of its own and then gives it the final one, so that no one sees half a file and
