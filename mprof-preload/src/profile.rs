@@ -3,7 +3,7 @@
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::fmt::Write;
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 use mprof_core::dump::{self, Facts};
 use mprof_core::heap::Rest;
@@ -217,13 +217,13 @@ fn ends_process(reason: Reason) -> bool {
 /// Writes the file under a name of its own and then gives it the final one, so that no one sees half a file and
 /// an earlier one is replaced whole.
 fn write_file(name: &CStr, temporary: &CStr, reason: Reason, signal: u32) -> Result<(), sys::Errno> {
-    let mut outcome = create_and_fill(temporary, reason, signal);
+    let mut outcome = create_and_fill(temporary, reason, signal, &DESCRIPTOR);
     if outcome == Err(sys::EMFILE) {
         // The program has used up its descriptors, and none of them is ours to close. A child with a table of
         // its own can.
         child::with_own_descriptors(&mut || {
             sys::close(0);
-            outcome = create_and_fill(temporary, reason, signal);
+            outcome = create_and_fill(temporary, reason, signal, &AtomicI32::new(NONE));
         });
     }
     outcome.and_then(|()| sys::rename(temporary, name)).inspect_err(|_| {
@@ -231,7 +231,27 @@ fn write_file(name: &CStr, temporary: &CStr, reason: Reason, signal: u32) -> Res
     })
 }
 
-fn create_and_fill(temporary: &CStr, reason: Reason, signal: u32) -> Result<(), sys::Errno> {
+/// The descriptor of the file that is being written.
+static DESCRIPTOR: AtomicI32 = AtomicI32::new(NONE);
+const NONE: i32 = -1;
+
+/// In a child after a fork: closes the file that another thread of its parent was writing, unless the fork came in the
+/// very moment of its opening or closing.
+pub fn close_inherited() {
+    let descriptor = DESCRIPTOR.swap(NONE, Ordering::Relaxed);
+    if descriptor != NONE {
+        sys::close(descriptor);
+    }
+}
+
+/// Writes the profile into a new file. `open` has its descriptor while no other file can have it: it is noted after the
+/// opening, and forgotten before the closing.
+fn create_and_fill(
+    temporary: &CStr,
+    reason: Reason,
+    signal: u32,
+    open: &AtomicI32,
+) -> Result<(), sys::Errno> {
     let descriptor = match sys::create_new(temporary) {
         Err(sys::EEXIST) => {
             // Left over from a process with our id that was killed while writing.
@@ -240,10 +260,12 @@ fn create_and_fill(temporary: &CStr, reason: Reason, signal: u32) -> Result<(), 
         }
         other => other?,
     };
+    open.store(descriptor, Ordering::SeqCst);
     let facts = Facts { reason, signal, program: identity::program(), arguments: identity::arguments() };
     // SAFETY: this thread is alone here, or it is the child that the one that is waits for.
     let buffer = unsafe { &mut *RECORD.0.get() };
     let written = dump::write(File { descriptor, flawed: None }, buffer, facts);
+    open.store(NONE, Ordering::SeqCst);
     sys::close(descriptor);
     written.map(drop)
 }
