@@ -5,6 +5,7 @@
  *   restart   the same, but mprof_restart("mprof.data.2") instead: after's 50 are in mprof.data.2, before's in mprof.data;
  *             the frees of before's objects are nobody's
  *   again     three recordings one after the other, with a thread that allocates all the time
+ *   saving    the same, and a profile after each 1000th object
  *   coming    the same, with threads that come and go all the time, each with a few objects
  *   crowd     300 threads one after the other in each of three, 16 objects each, a profile after each 40th
  *   autosave  250 objects, a profile after each 100th, then SIGKILL
@@ -93,8 +94,9 @@ int main(int argc, char **argv) {
         CHECK(waitpid(child, &status, 0) == child && status == 0);
     }
     pthread_t threads[3];
-    if (!strcmp(way, "again") || !strcmp(way, "coming")) {
-        begin(*way == 'a' ? worker : coming, threads);
+    if (!strcmp(way, "again") || !strcmp(way, "saving") || !strcmp(way, "coming")) {
+        if (*way == 's') SET_MPROF_AUTOSAVE(1000);
+        begin(*way == 'c' ? coming : worker, threads);
         char name[] = "mprof.data.10";
         for (int i = 0; i < 20; i++) {
             name[12] = (char)('0' + i % 10);

@@ -51,7 +51,8 @@ fn set_for_all(bit: u32, on: bool) {
 
 /// From now on allocations are not recorded.
 pub fn stop() {
-    IS_STOPPED.store(true, Ordering::Release);
+    // (A heap that is not listed yet will see it.)
+    IS_STOPPED.store(true, Ordering::SeqCst);
     set_for_all(STOPPED, true);
 }
 
@@ -75,17 +76,15 @@ pub fn write_every(allocations: u64, write: fn()) {
     set_for_all(AUTOSAVE, allocations != 0);
 }
 
-/// Counts an allocation, and writes the profile if it is time.
+/// Counts an allocation; returns what writes the profile if it is time.
 #[cold]
-pub fn count_towards_writing() {
+pub fn count_towards_writing() -> Option<fn()> {
     let every = EVERY.load(Ordering::Relaxed);
     if every == 0 || SINCE.fetch_add(1, Ordering::Relaxed) + 1 < every {
-        return;
+        return None;
     }
     SINCE.store(0, Ordering::Relaxed);
     let write = WRITE.load(Ordering::Acquire);
-    if !write.is_null() {
-        // SAFETY: only `write_every` stores here, and it stores such a function.
-        unsafe { core::mem::transmute::<*mut (), fn()>(write)() };
-    }
+    // SAFETY: only `write_every` stores here, and it stores such a function.
+    (!write.is_null()).then(|| unsafe { core::mem::transmute::<*mut (), fn()>(write) })
 }

@@ -2,7 +2,7 @@
 //! freed. When there are as many as were asked for, the step grows and those between are given up.
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use crate::{ledger, records, sys};
 
@@ -146,6 +146,9 @@ impl List {
                 self.snapshots[kept] = snapshot;
                 (kept, last) = (kept + 1, snapshot.passed);
             } else {
+                // A signal handler may come between that ends the process: what it writes is not to have this one.
+                self.snapshots[index] = Snapshot::NONE;
+                compiler_fence(Ordering::SeqCst);
                 snapshot.give_up();
             }
         }

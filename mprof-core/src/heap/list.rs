@@ -4,7 +4,7 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use super::Heap;
-use super::attention::{NEW_ERA, NEW_GENERATION, NEW_HEAP, NEW_THREAD, SHARE, VERIFY};
+use super::attention::{NEW_ERA, NEW_GENERATION, NEW_HEAP, NEW_THREAD, PAUSE, SHARE, VERIFY};
 use super::rest::{self, Change};
 use crate::arena::{self, new_zeroed};
 use crate::bins::Bins;
@@ -18,6 +18,7 @@ use crate::recording;
 use crate::records::{self, Chunk};
 use crate::stack_bounds::StackBounds;
 use crate::sys;
+use crate::thread::Thread;
 use crate::threads;
 use crate::tree::{NO_NODE, Tree};
 use crate::unwind::eh_frame::Workspace;
@@ -261,6 +262,11 @@ pub unsafe fn release(heap: *mut Heap) {
 
 /// In a child after a fork: the heaps of before are its parent's.
 pub fn forget_all() {
+    // A hook that the fork has come between, in a signal handler, still works in its heap: nobody here ends its rest.
+    if let Some((_, heap)) = Thread::current().attached() {
+        // SAFETY: heaps are never freed; the attention word may be written by anyone.
+        unsafe { (*heap).attention.fetch_and(!(PAUSE | SHARE), Ordering::Relaxed) };
+    }
     HEAPS.store(null_mut(), Ordering::Relaxed);
     IS_SHARED.store(false, Ordering::Relaxed);
     rest::forget();

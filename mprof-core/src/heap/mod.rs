@@ -246,10 +246,7 @@ impl Heap {
     #[inline(always)]
     pub fn free(&mut self, object: *const u8, header: Header, mut chunk: &Chunk) {
         if self.attention.load(Ordering::Relaxed) != 0 {
-            self.attend();
-            // The recording may have begun anew meanwhile.
-            let counter = records::counter(header.record);
-            let Some(now) = counter.and_then(|counter| counter.chunk) else { return };
+            let Some(now) = self.attend_free(header) else { return };
             chunk = now;
         }
         let size = header.size as u64;
@@ -257,6 +254,14 @@ impl Heap {
         self.bins.free(header.size);
         let age = (self.balance.clock() >> 10).wrapping_sub(header.birth >> 10) as u32 & AGES;
         self.count_free(object, header, chunk, age);
+    }
+
+    /// Does what is asked of the owner before a free is counted; returns the chunk of the object's record. `None` if the
+    /// recording has begun anew meanwhile.
+    #[cold]
+    fn attend_free(&mut self, header: Header) -> Option<&'static Chunk> {
+        self.attend();
+        records::counter(header.record)?.chunk
     }
 
     /// Books a free in the record that counts the object.
@@ -276,9 +281,10 @@ impl Heap {
     }
 
     /// Counts the free of an object whose exact birth is known; likewise.
-    pub fn free_watched(&mut self, object: *const u8, header: Header, chunk: &Chunk, birth: Birth) {
+    pub fn free_watched(&mut self, object: *const u8, header: Header, mut chunk: &Chunk, birth: Birth) {
         if self.attention.load(Ordering::Relaxed) != 0 {
-            self.attend();
+            let Some(now) = self.attend_free(header) else { return };
+            chunk = now;
         }
         self.balance.free(header.size as u64);
         self.bins.free(header.size);

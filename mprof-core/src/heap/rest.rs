@@ -16,6 +16,11 @@ static RESTING: AtomicU32 = AtomicU32::new(0);
 /// Threads that are getting a heap now, or giving it up.
 static CHANGING: AtomicU32 = AtomicU32::new(0);
 
+/// How often in a row it was waited in vain for these.
+static IN_VAIN: AtomicU32 = AtomicU32::new(0);
+/// After so many times they are waited for no more.
+const MOST_IN_VAIN: u32 = 20;
+
 /// How long to wait for threads to leave their heaps, microseconds.
 const PATIENCE: u32 = 100_000;
 /// How long a thread that comes or goes waits for a rest to end, microseconds: one may never end, where a jump out of a
@@ -53,15 +58,17 @@ impl Rest {
         let own = Thread::current().attached().map(|(_, heap)| heap.cast_const());
         let mut patience = PATIENCE;
         RESTING.fetch_add(1, Ordering::SeqCst);
-        if waited_in_vain(&mut patience, || CHANGING.load(Ordering::SeqCst) != 0) {
-            // That thread jumped out of the change, or waits for this one.
+        let mut is_complete = !waited_in_vain(&mut patience, || CHANGING.load(Ordering::SeqCst) != 0);
+        if is_complete {
+            IN_VAIN.store(0, Ordering::Relaxed);
+        } else if IN_VAIN.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_IN_VAIN {
+            // That thread has not been stopped but jumped out of the change.
             CHANGING.store(0, Ordering::SeqCst);
         }
         for view in list::all() {
             view.attention().fetch_or(PAUSE, Ordering::SeqCst);
         }
         sys::barrier_everywhere();
-        let mut is_complete = true;
         for view in list::all() {
             let is_in_heap = || Some(view.address()) != own && matches!(view.mark().get(), Doing::Heap(_));
             is_complete &= !waited_in_vain(&mut patience, is_in_heap);
@@ -69,7 +76,7 @@ impl Rest {
         Rest { is_complete }
     }
 
-    /// Whether no other thread is in its heap.
+    /// Whether no other thread is in its heap, or on its way to one.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }

@@ -185,6 +185,9 @@ unsafe impl Zeroable for Chunk {}
 
 /// The chunks by number. Null: not there yet, or inherited over a fork (then frees are none of ours).
 static DIRECTORY: [AtomicPtr<Chunk>; CHUNKS] = [const { AtomicPtr::new(null_mut()) }; CHUNKS];
+/// The same, with those that are not this recording's any more: a hook that a fork in a signal handler, or a new
+/// recording, has come between still counts in the record that it was about to, where nobody reads it.
+static EVERY: [AtomicPtr<Chunk>; CHUNKS] = [const { AtomicPtr::new(null_mut()) }; CHUNKS];
 /// Chunks given out so far; number 0 is the first of [`COMMON`]. Numbers are never used again, not even after a fork.
 static ISSUED: AtomicU32 = AtomicU32::new(1);
 /// Set where a record could not put aside what it held, for want of memory.
@@ -221,7 +224,9 @@ impl Chunk {
         let number = issue_chunk()?;
         chunk.owner.store(owner, Ordering::Relaxed);
         chunk.first.store(number << CHUNK_BITS, Ordering::Relaxed);
-        DIRECTORY[number as usize].store(&raw const *chunk as *mut Chunk, Ordering::Release);
+        let address = (&raw const *chunk).cast_mut();
+        EVERY[number as usize].store(address, Ordering::Release);
+        DIRECTORY[number as usize].store(address, Ordering::Release);
         Some(chunk)
     }
 
@@ -360,14 +365,15 @@ pub fn counter(number: u32) -> Option<Counter> {
     (chunk.is_some() || was_issued(number)).then_some(Counter { number, chunk })
 }
 
-/// A record in a heap's chunk, by its number.
+/// A record in a heap's chunk, by its number, also after the recording that it is of.
 ///
 /// # Safety
-/// Such a record was issued in this process.
+/// Such a record was issued in this process, or one that it was forked from.
 #[inline(always)]
 pub unsafe fn of_heap(number: u32) -> Counted {
+    let chunk = EVERY[(number >> CHUNK_BITS) as usize & (CHUNKS - 1)].load(Ordering::Relaxed);
     // SAFETY: as the caller vouches; chunks stay.
-    let chunk = unsafe { chunk_of(number).unwrap_unchecked() };
+    let chunk = unsafe { &*chunk };
     Counted { record: &chunk.records[number as usize % CHUNK], number }
 }
 
