@@ -46,6 +46,8 @@ static CURVE: Curve = Curve(UnsafeCell::new(
 ));
 /// Whether a thread draws.
 static DRAWING: AtomicBool = AtomicBool::new(false);
+/// How often all was forgotten.
+static FORGOTTEN: AtomicU64 = AtomicU64::new(0);
 /// Points drawn, bytes from one to the next, and bytes since the last.
 static LENGTH: AtomicU64 = AtomicU64::new(0);
 static STEP: AtomicU64 = AtomicU64::new(FIRST_STEP);
@@ -63,12 +65,17 @@ pub fn pass(bytes: u64) {
     if since < step() || DRAWING.swap(true, Ordering::Acquire) {
         return;
     }
+    let forgotten = FORGOTTEN.load(Ordering::Relaxed);
     SINCE.store(0, Ordering::Relaxed);
     // SAFETY: this thread draws.
     let points = unsafe { &mut *CURVE.0.get() };
     let sums = ledger::sums();
     draw(points, sums);
     snapshots::draw(sums);
+    if FORGOTTEN.load(Ordering::Relaxed) != forgotten {
+        // A signal handler has forked in the midst of this: what was drawn is the parent's.
+        forget_drawn(false);
+    }
     DRAWING.store(false, Ordering::Release);
 }
 
@@ -115,11 +122,17 @@ pub fn points() -> &'static [Point] {
 
 /// In a child after a fork: nothing has been drawn yet.
 pub fn forget_all() {
+    FORGOTTEN.fetch_add(1, Ordering::Relaxed);
+    // Who draws may be the hook that this has come between: it still has the snapshots in hand.
+    let in_use = DRAWING.swap(false, Ordering::Relaxed);
+    forget_drawn(!in_use);
+}
+
+fn forget_drawn(gives_back: bool) {
     LENGTH.store(0, Ordering::Relaxed);
     STEP.store(FIRST_STEP, Ordering::Relaxed);
     SINCE.store(0, Ordering::Relaxed);
-    DRAWING.store(false, Ordering::Relaxed);
-    snapshots::forget_all();
+    snapshots::forget_all(gives_back);
 }
 
 #[cfg(test)]

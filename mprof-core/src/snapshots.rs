@@ -163,10 +163,12 @@ pub fn all() -> &'static [Snapshot] {
     &list.snapshots[..list.length]
 }
 
-/// In a child after a fork: none has been taken yet.
-pub(crate) fn forget_all() {
+/// In a child after a fork: none has been taken yet. `gives_back`: nobody has one in hand.
+pub(crate) fn forget_all(gives_back: bool) {
     // SAFETY: there is no other thread.
     let list = unsafe { &mut *LIST.0.get() };
-    list.snapshots[..list.length].iter().for_each(|snapshot| snapshot.give_up());
+    if gives_back {
+        list.snapshots[..list.length].iter().for_each(|snapshot| snapshot.give_up());
+    }
     (list.length, list.step) = (0, 0);
 }

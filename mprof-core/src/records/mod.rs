@@ -419,6 +419,12 @@ fn chunk_of(number: u32) -> Option<&'static Chunk> {
     unsafe { chunk.as_ref() }
 }
 
+/// Whether a record in a heap's chunk is of an earlier recording, or of a process that this one was forked from.
+pub fn is_forgotten(number: u32) -> bool {
+    chunk_of(number).is_none()
+        && !EVERY[(number >> CHUNK_BITS) as usize & (CHUNKS - 1)].load(Ordering::Relaxed).is_null()
+}
+
 /// Whether a record of this number was ever issued.
 #[cold]
 fn was_issued(number: u32) -> bool {
