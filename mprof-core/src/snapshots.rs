@@ -2,7 +2,7 @@
 //! freed. When there are as many as were asked for, the step grows and those between are given up.
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::{ledger, records, sys};
 
@@ -125,7 +125,8 @@ impl List {
         }
         if self.length >= wanted {
             self.step = (2 * self.step).max(passed / (wanted as u64 / 2).max(1) + 1);
-            self.thin_out();
+            // A jump out of the midst of this would leave the same snapshot twice.
+            sys::with_signals_blocked(sys::ASYNCHRONOUS, 0, || self.thin_out());
             let last = self.snapshots[..self.length].last().map_or(0, |last| last.passed);
             if self.length >= wanted || passed.saturating_sub(last) < self.step {
                 return;
@@ -146,9 +147,6 @@ impl List {
                 self.snapshots[kept] = snapshot;
                 (kept, last) = (kept + 1, snapshot.passed);
             } else {
-                // A signal handler may come between that ends the process: what it writes is not to have this one.
-                self.snapshots[index] = Snapshot::NONE;
-                compiler_fence(Ordering::SeqCst);
                 snapshot.give_up();
             }
         }

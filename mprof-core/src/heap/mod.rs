@@ -15,6 +15,7 @@ use mprof_format::kinds::Category;
 use crate::arena::Zeroable;
 use crate::bins::Bins;
 use crate::chain::Chain;
+use crate::curve;
 use crate::freed::FreedRing;
 use crate::header::Header;
 use crate::ledger::{self, Balance};
@@ -344,6 +345,7 @@ impl Heap {
         self.memo.clear();
         self.rules.clear();
         self.tree.recover();
+        curve::recover(self);
     }
 
     /// The frames of a context, innermost first, as keys.

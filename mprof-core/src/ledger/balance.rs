@@ -282,7 +282,7 @@ impl Balance {
             }
             self.catch_up(false);
         }
-        curve::pass((self.interval - self.until_upkeep).max(0) as u64);
+        curve::pass(self.heap, (self.interval - self.until_upkeep).max(0) as u64);
         let step = curve::step() as i64;
         self.interval = if alone { step } else { step.min(batch()) };
         self.until_upkeep = self.interval;
