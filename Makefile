@@ -22,7 +22,7 @@ GENERATED := $(TARGET)/generated
 DOCUMENTS := $(wildcard README.md CHANGELOG.md LICENSE-* docs/*.md)
 HEADERS := $(wildcard mprof-preload/include/*.h)
 
-.PHONY: help build generated demo test random soak instructions bench bench-parts bench-peers install uninstall deb clean
+.PHONY: help build generated demo test random soak instructions bench bench-parts bench-dwarf bench-peers install uninstall deb clean
 
 help:
 	@echo 'make demo               the four tables for the program of the paper'
@@ -32,6 +32,7 @@ help:
 	@echo 'make instructions       renew the counts of instructions that a test compares with'
 	@echo 'make bench              what the library costs on the workloads of bench/'
 	@echo 'make bench-parts        what the parts of the hot path cost'
+	@echo 'make bench-dwarf        how long a report takes with 300 MB of debug information'
 	@echo 'make bench-peers        other profilers beside it, which apt installs'
 	@echo 'make install PREFIX=DIR library, tools, manual pages, completions (DESTDIR is honoured)'
 	@echo 'make deb                the same as a Debian package'
@@ -76,10 +77,13 @@ bench: build
 	python3 bench/bench.py --out '$(TARGET)/bench' --library '$(RELEASE)/libmprof.so' --display '$(RELEASE)/mpdisplay' \
 	    --counter '$(RELEASE)/examples/count' --json '$(TARGET)/bench.json' $(BENCH)
 
-# The others too, with a tenth of the work: some of them take a hundred times as long.
 bench-parts:
 	$(CARGO) bench -p mprof-core --bench parts
 
+bench-dwarf: build
+	python3 bench/dwarf.py '$(RELEASE)/libmprof.so' '$(RELEASE)/mpdisplay'
+
+# The others too, with a tenth of the work: some of them take a hundred times as long.
 bench-peers:
 	apt-get install -y --no-install-recommends heaptrack valgrind google-perftools libgoogle-perftools4 libgoogle-perftools-dev
 	$(MAKE) bench BENCH='--peers --scale 0.1 --rounds 3 $(BENCH)'

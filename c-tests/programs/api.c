@@ -5,6 +5,9 @@
  *   restart   the same, but mprof_restart("mprof.data.2") instead: after's 50 are in mprof.data.2, before's in mprof.data;
  *             the frees of before's objects are nobody's
  *   again     three recordings one after the other, with a thread that allocates all the time
+ *   saving    the same, and a profile after each 1000th object
+ *   coming    the same, with threads that come and go all the time, each with a few objects
+ *   crowd     300 threads one after the other in each of three, 16 objects each, a profile after each 40th
  *   autosave  250 objects, a profile after each 100th, then SIGKILL
  *   saved     250 objects, then SIGKILL (run with MPROF_AUTOSAVE)
  *   fork      as restart, and a child that keeps 7 objects of 70 bytes: mprof.data.2.PID
@@ -40,6 +43,32 @@ FRAME static void *worker(void *unused) {
     return unused;
 }
 
+FRAME static void *visitor(void *unused) {
+    void *volatile list[16];
+    for (int i = 0; i < 16; i++) list[i] = malloc(24);
+    for (int i = 0; i < 16; i++) free(list[i]);
+    return unused;
+}
+static void visit(void) {
+    pthread_t thread;
+    CHECK(pthread_create(&thread, 0, visitor, 0) == 0);
+    CHECK(pthread_join(thread, 0) == 0);
+}
+static void *crowd(void *unused) {
+    for (int i = 0; i < 300; i++) visit();
+    return unused;
+}
+static void *coming(void *unused) {
+    while (go_on) visit();
+    return unused;
+}
+static void begin(void *(*work)(void *), pthread_t threads[3]) {
+    for (int i = 0; i < 3; i++) CHECK(pthread_create(&threads[i], 0, work, 0) == 0);
+}
+static void end(pthread_t threads[3]) {
+    for (int i = 0; i < 3; i++) CHECK(pthread_join(threads[i], 0) == 0);
+}
+
 int main(int argc, char **argv) {
     CHECK(argc == 2);
     char *way = argv[1];
@@ -64,9 +93,10 @@ int main(int argc, char **argv) {
         int status;
         CHECK(waitpid(child, &status, 0) == child && status == 0);
     }
-    if (!strcmp(way, "again")) {
-        pthread_t threads[3];
-        for (int i = 0; i < 3; i++) CHECK(pthread_create(&threads[i], 0, worker, 0) == 0);
+    pthread_t threads[3];
+    if (!strcmp(way, "again") || !strcmp(way, "saving") || !strcmp(way, "coming")) {
+        if (*way == 's') SET_MPROF_AUTOSAVE(1000);
+        begin(*way == 'c' ? coming : worker, threads);
         char name[] = "mprof.data.10";
         for (int i = 0; i < 20; i++) {
             name[12] = (char)('0' + i % 10);
@@ -76,7 +106,12 @@ int main(int argc, char **argv) {
         }
         MPROF_STOP();
         go_on = 0;
-        for (int i = 0; i < 3; i++) CHECK(pthread_join(threads[i], 0) == 0);
+        end(threads);
+    }
+    if (!strcmp(way, "crowd")) {
+        SET_MPROF_AUTOSAVE(40);
+        begin(crowd, threads);
+        end(threads);
     }
     if (!strcmp(way, "autosave")) {
         SET_MPROF_AUTOSAVE(100);

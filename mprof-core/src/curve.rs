@@ -3,9 +3,11 @@
 //! other are made one. It keeps the maximum of what it stands for, so peaks stay.
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use crate::{ledger, snapshots};
+use crate::heap::Heap;
+use crate::{ledger, snapshots, sys};
 
 /// Points at most.
 pub const POINTS: usize = 1536;
@@ -44,8 +46,10 @@ unsafe impl Sync for Curve {}
 static CURVE: Curve = Curve(UnsafeCell::new(
     [Point { time: 0, live_bytes: 0, live_objects: 0, bytes: 0, objects: 0, most_bytes: 0 }; POINTS],
 ));
-/// Whether a thread draws.
-static DRAWING: AtomicBool = AtomicBool::new(false);
+/// The heap whose owner draws; null: none does.
+static DRAWING: AtomicPtr<Heap> = AtomicPtr::new(null_mut());
+/// How often all was forgotten.
+static FORGOTTEN: AtomicU64 = AtomicU64::new(0);
 /// Points drawn, bytes from one to the next, and bytes since the last.
 static LENGTH: AtomicU64 = AtomicU64::new(0);
 static STEP: AtomicU64 = AtomicU64::new(FIRST_STEP);
@@ -57,19 +61,31 @@ pub fn step() -> u64 {
 }
 
 /// Notes that so many bytes were allocated or freed, and draws a point if one is due. Where another thread is
-/// drawing, what this one did shows in the next point.
-pub fn pass(bytes: u64) {
+/// drawing, what this one did shows in the next point. By the owner of `heap`.
+pub fn pass(heap: *const Heap, bytes: u64) {
     let since = SINCE.fetch_add(bytes, Ordering::Relaxed) + bytes;
-    if since < step() || DRAWING.swap(true, Ordering::Acquire) {
+    let begin =
+        || DRAWING.compare_exchange(null_mut(), heap.cast_mut(), Ordering::Acquire, Ordering::Relaxed);
+    if since < step() || begin().is_err() {
         return;
     }
+    let forgotten = FORGOTTEN.load(Ordering::Relaxed);
     SINCE.store(0, Ordering::Relaxed);
     // SAFETY: this thread draws.
     let points = unsafe { &mut *CURVE.0.get() };
     let sums = ledger::sums();
     draw(points, sums);
     snapshots::draw(sums);
-    DRAWING.store(false, Ordering::Release);
+    if FORGOTTEN.load(Ordering::Relaxed) != forgotten {
+        // A signal handler has forked in the midst of this: what was drawn is the parent's.
+        forget_drawn(false);
+    }
+    DRAWING.store(null_mut(), Ordering::Release);
+}
+
+/// The owner of this heap has jumped out of what it was doing: it draws no more.
+pub fn recover(heap: *const Heap) {
+    let _ = DRAWING.compare_exchange(heap.cast_mut(), null_mut(), Ordering::Release, Ordering::Relaxed);
 }
 
 fn draw(points: &mut [Point; POINTS], sums: ledger::Sums) {
@@ -77,7 +93,8 @@ fn draw(points: &mut [Point; POINTS], sums: ledger::Sums) {
     if length == POINTS {
         let passed = points[POINTS - 1].passed();
         let step = (2 * step()).max(passed / (POINTS as u64 / 2) + 1);
-        length = thin_out(points, step);
+        // A jump out of the midst of this would leave the same point twice.
+        length = sys::with_signals_blocked(sys::ASYNCHRONOUS, 0, || thin_out(points, step));
         STEP.store(step, Ordering::Relaxed);
     }
     points[length] = Point {
@@ -115,11 +132,17 @@ pub fn points() -> &'static [Point] {
 
 /// In a child after a fork: nothing has been drawn yet.
 pub fn forget_all() {
+    FORGOTTEN.fetch_add(1, Ordering::Relaxed);
+    // Who draws may be the hook that this has come between: it still has the snapshots in hand.
+    let draws = DRAWING.swap(null_mut(), Ordering::Relaxed);
+    forget_drawn(draws.is_null());
+}
+
+fn forget_drawn(gives_back: bool) {
     LENGTH.store(0, Ordering::Relaxed);
     STEP.store(FIRST_STEP, Ordering::Relaxed);
     SINCE.store(0, Ordering::Relaxed);
-    DRAWING.store(false, Ordering::Relaxed);
-    snapshots::forget_all();
+    snapshots::forget_all(gives_back);
 }
 
 #[cfg(test)]

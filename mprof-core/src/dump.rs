@@ -9,15 +9,13 @@ use core::sync::atomic::Ordering;
 use mprof_format::kinds::{Category, Counter, Frame, ModuleKind, Reason, Special};
 use mprof_format::write::{ModuleRef, ProcessRef, Sink, ThreadRef, WriteError, Writer};
 
-use crate::heap::{self, HeapView, PAUSE};
+use crate::heap::{self, HeapView};
 use crate::ledger::Peak;
 use crate::lisp;
 use crate::location::{FrameKey, SPACE_ANONYMOUS, SPACE_LISP, SPACE_MODULES, SPACE_SPECIAL, SPACE_THREAD};
-use crate::mark::Doing;
 use crate::process::{self, OPTIONS};
 use crate::records::{self, Chunk, Tally};
-use crate::thread::Thread;
-use crate::{bins, events, ledger, modules, sys, threads};
+use crate::{bins, events, ledger, modules, threads};
 use history::Clock;
 
 /// What the engine does not know about the process.
@@ -31,42 +29,6 @@ pub struct Facts<'a, Arguments> {
     pub program: &'a [u8],
     /// Command line.
     pub arguments: Arguments,
-}
-
-/// How long to wait for threads to leave their heaps, microseconds.
-const PATIENCE: u32 = 100_000;
-
-/// Other threads' heaps at rest. Threads go on when it is dropped.
-#[derive(Debug)]
-pub struct Rest(());
-
-impl Rest {
-    /// Asks all threads to stay out of their heaps, and waits until they are (100 ms at most: a thread that was
-    /// stopped within a hook is not waited for; its counts may then be off by its one event).
-    pub fn ask() -> Rest {
-        let own = Thread::current().attached().map(|(_, heap)| heap.cast_const());
-        for view in heap::all() {
-            view.attention().fetch_or(PAUSE, Ordering::SeqCst);
-        }
-        sys::barrier_everywhere();
-        let mut waited = 0;
-        for view in heap::all() {
-            let is_own = Some(view.address()) == own;
-            while !is_own && matches!(view.mark().get(), Doing::Heap(_)) && waited < PATIENCE {
-                sys::sleep_microseconds(20);
-                waited += 20;
-            }
-        }
-        Rest(())
-    }
-}
-
-impl Drop for Rest {
-    fn drop(&mut self) {
-        for view in heap::all() {
-            view.attention().fetch_and(!PAUSE, Ordering::Release);
-        }
-    }
 }
 
 /// Writes the profile. `buffer`: see [`Writer::new`].

@@ -8,7 +8,7 @@
 //! own ([`Recent`]), which lie in the same cache line as its other counts; what does not fit these goes to a
 //! [`Lifetimes`] that has all of them, made only where it is needed.
 
-use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use mprof_format::history::AGE_CLASSES;
 
@@ -34,12 +34,9 @@ fn class(age: u32) -> usize {
 }
 
 /// Classes that a record counts by itself, besides the first.
-const WINDOW: usize = 9;
-/// Where the window begins before the age of the first object, relative to it.
-const BELOW: usize = 4;
-
-/// No class is so far from another.
-const IS_SET: u16 = 1 << 15;
+const WINDOW: usize = 19;
+/// They are the lower ones, up to half a GiB of allocation, unless the first object is of a class above this.
+const LOW: usize = 16;
 
 /// Lifetimes of the freed objects of one record, as far as they fit. Only the record's owner counts here. Numbers that
 /// wrap are carried to the record's [`Lifetimes`].
@@ -54,9 +51,9 @@ pub struct Recent {
     temporary: AtomicU16,
     /// Objects of the first class.
     young: AtomicU16,
-    /// Class that the window begins with, and [`IS_SET`]; 0: there is no window yet.
-    first: AtomicU16,
-    window: [AtomicU16; WINDOW],
+    /// Class that the window begins with; 0: there is no window yet.
+    first: AtomicU8,
+    window: [AtomicU8; WINDOW],
 }
 
 const _: () = assert!(size_of::<Recent>() == 32, "half a cache line");
@@ -69,8 +66,8 @@ impl Recent {
             young_bytes: AtomicU32::new(0),
             temporary: AtomicU16::new(0),
             young: AtomicU16::new(0),
-            first: AtomicU16::new(0),
-            window: [const { AtomicU16::new(0) }; WINDOW],
+            first: AtomicU8::new(0),
+            window: [const { AtomicU8::new(0) }; WINDOW],
         }
     }
 
@@ -79,7 +76,7 @@ impl Recent {
     pub fn count(&self, freed: Freed, rest: impl Fn() -> Option<&'static Lifetimes> + Copy) {
         let class = class(freed.age);
         if class == 0 {
-            add_one(&self.young, 0, rest);
+            add_one_of_many(&self.young, 0, rest);
             let (sum, carry) = add(&self.young_bytes, freed.size);
             if carry != 0 {
                 rest_of(rest, move |rest| rest.young_bytes.fetch_add(carry, Ordering::Relaxed));
@@ -91,14 +88,14 @@ impl Recent {
                 rest_of(rest, move |rest| rest.ages.fetch_add(carry, Ordering::Relaxed));
             }
             self.ages.store(sum, Ordering::Relaxed);
-            let index = (class as u16 | IS_SET).wrapping_sub(self.first.load(Ordering::Relaxed));
-            match self.window.get(usize::from(index)) {
-                Some(count) => add_one(count, class, rest),
-                None => self.count_outside(class, rest),
+            let first = self.first.load(Ordering::Relaxed);
+            match self.window.get(class.wrapping_sub(first.into())) {
+                Some(count) if first != 0 => add_one(count, class, rest),
+                _ => self.count_outside(class, rest),
             }
         }
         if freed.is_temporary {
-            add_one(&self.temporary, TEMPORARY, rest);
+            add_one_of_many(&self.temporary, TEMPORARY, rest);
         }
     }
 
@@ -110,15 +107,15 @@ impl Recent {
             rest_of(rest, move |rest| rest.add(class, 1));
             return;
         }
-        let first = class.saturating_sub(BELOW).clamp(1, CLASSES - WINDOW);
-        self.first.store(first as u16 | IS_SET, Ordering::Relaxed);
+        let first = if class > LOW { CLASSES - WINDOW } else { 1 };
+        self.first.store(first as u8, Ordering::Relaxed);
         add_one(&self.window[class - first], class, rest);
     }
 
     /// The counts now, with those of the rest.
     pub fn get(&self, rest: Option<&Lifetimes>) -> Lifetime {
         let mut all = rest.map_or_else(Lifetime::default, Lifetimes::get);
-        let first = usize::from(self.first.load(Ordering::Relaxed) & !IS_SET);
+        let first = usize::from(self.first.load(Ordering::Relaxed));
         all.classes[0] += u64::from(self.young.load(Ordering::Relaxed));
         for (class, count) in all.classes.iter_mut().skip(first).zip(&self.window) {
             *class += u64::from(count.load(Ordering::Relaxed));
@@ -138,7 +135,17 @@ impl Default for Recent {
 
 /// Adds one to a count of a [`Recent`]; where it wraps, the rest takes what it held.
 #[inline(always)]
-fn add_one(count: &AtomicU16, number: usize, rest: impl Fn() -> Option<&'static Lifetimes>) {
+fn add_one(count: &AtomicU8, number: usize, rest: impl Fn() -> Option<&'static Lifetimes>) {
+    let next = count.load(Ordering::Relaxed).wrapping_add(1);
+    count.store(next, Ordering::Relaxed);
+    if next == 0 {
+        rest_of(rest, move |rest| rest.add(number, 1 << 8));
+    }
+}
+
+/// The same for a count that wraps more seldom.
+#[inline(always)]
+fn add_one_of_many(count: &AtomicU16, number: usize, rest: impl Fn() -> Option<&'static Lifetimes>) {
     let next = count.load(Ordering::Relaxed).wrapping_add(1);
     count.store(next, Ordering::Relaxed);
     if next == 0 {

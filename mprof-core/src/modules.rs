@@ -8,7 +8,7 @@ use core::arch::global_asm;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::arena::keep_bytes;
 use crate::elf_image;
@@ -85,8 +85,6 @@ fn find_object() -> Option<FindObject> {
 }
 
 static TABLE: [AtomicPtr<Module>; MODULES] = [const { AtomicPtr::new(null_mut()) }; MODULES];
-/// Slots of the table that may be in use.
-static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// An address within the monitor's library; 0 where it is no library of its own.
 static MONITOR: AtomicUsize = AtomicUsize::new(0);
@@ -121,9 +119,9 @@ pub fn loader_address() -> Option<usize> {
     (address != 0).then_some(address)
 }
 
-/// The modules seen so far, by number.
+/// The modules seen so far, by number: a slot of the table is filled when those before it are.
 pub fn all() -> impl Iterator<Item = &'static Module> {
-    (0..COUNT.load(Ordering::Acquire) as usize).map_while(get)
+    (0..MODULES).map_while(get)
 }
 
 fn look_up(address: usize) -> Option<DlFindObject> {
@@ -184,7 +182,6 @@ fn intern(name: &[u8], build_id: &[u8], bias: usize, start: usize, end: usize) -
                 };
                 match slot.compare_exchange(null_mut(), candidate, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => {
-                        COUNT.fetch_max(number as u32 + 1, Ordering::AcqRel);
                         forget_what_it_replaced(start, end, number);
                         return Some(number);
                     }

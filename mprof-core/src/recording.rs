@@ -9,7 +9,7 @@
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::heap::{self, AUTOSAVE, NEW_ERA, STOPPED};
-use crate::process;
+use crate::{ledger, process};
 
 /// Whether nothing is recorded.
 static IS_STOPPED: AtomicBool = AtomicBool::new(false);
@@ -51,15 +51,17 @@ fn set_for_all(bit: u32, on: bool) {
 
 /// From now on allocations are not recorded.
 pub fn stop() {
-    IS_STOPPED.store(true, Ordering::Release);
+    // (A heap that is not listed yet will see it.)
+    IS_STOPPED.store(true, Ordering::SeqCst);
     set_for_all(STOPPED, true);
 }
 
 /// Forgets all that was recorded, and records from now on. While all other threads rest (see
-/// [`Rest`](crate::dump::Rest)).
+/// [`Rest`](heap::Rest)): one in its heap would count in records that are no longer there.
 pub fn begin_anew() {
     ERA.fetch_add(1, Ordering::AcqRel);
     process::forget_events();
+    heap::all().for_each(|_| ledger::add_balance());
     set_for_all(NEW_ERA, true);
     SINCE.store(0, Ordering::Relaxed);
     IS_STOPPED.store(false, Ordering::Release);
@@ -74,17 +76,15 @@ pub fn write_every(allocations: u64, write: fn()) {
     set_for_all(AUTOSAVE, allocations != 0);
 }
 
-/// Counts an allocation, and writes the profile if it is time.
+/// Counts an allocation; returns what writes the profile if it is time.
 #[cold]
-pub fn count_towards_writing() {
+pub fn count_towards_writing() -> Option<fn()> {
     let every = EVERY.load(Ordering::Relaxed);
     if every == 0 || SINCE.fetch_add(1, Ordering::Relaxed) + 1 < every {
-        return;
+        return None;
     }
     SINCE.store(0, Ordering::Relaxed);
     let write = WRITE.load(Ordering::Acquire);
-    if !write.is_null() {
-        // SAFETY: only `write_every` stores here, and it stores such a function.
-        unsafe { core::mem::transmute::<*mut (), fn()>(write)() };
-    }
+    // SAFETY: only `write_every` stores here, and it stores such a function.
+    (!write.is_null()).then(|| unsafe { core::mem::transmute::<*mut (), fn()>(write) })
 }

@@ -6,6 +6,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::heap::Heap;
 use crate::location::{FrameKey, SPACE_LISP, SPACE_THREAD};
 use crate::note;
+use crate::records;
 use crate::unwind::State;
 
 /// Walks the calling thread's stack outward and hands over, from the frame that goes on at `first` on, the address
@@ -42,7 +43,7 @@ pub fn counts() -> (u64, u64) {
 #[cold]
 #[inline(never)]
 pub fn check(heap: &Heap, caller: State, record: u32) {
-    let Some(trace) = get() else { return };
+    let Some(trace) = get().filter(|_| !records::is_forgotten(record)) else { return };
     let node = heap.node_of(record);
     let whole = heap.frames(node).all(|key| key != FrameKey::UNKNOWN && key != FrameKey::TRUNCATED);
     // Of an interpreter's frames only the function that they run is known, not where they go on.

@@ -125,7 +125,8 @@ impl List {
         }
         if self.length >= wanted {
             self.step = (2 * self.step).max(passed / (wanted as u64 / 2).max(1) + 1);
-            self.thin_out();
+            // A jump out of the midst of this would leave the same snapshot twice.
+            sys::with_signals_blocked(sys::ASYNCHRONOUS, 0, || self.thin_out());
             let last = self.snapshots[..self.length].last().map_or(0, |last| last.passed);
             if self.length >= wanted || passed.saturating_sub(last) < self.step {
                 return;
@@ -160,10 +161,12 @@ pub fn all() -> &'static [Snapshot] {
     &list.snapshots[..list.length]
 }
 
-/// In a child after a fork: none has been taken yet.
-pub(crate) fn forget_all() {
+/// In a child after a fork: none has been taken yet. `gives_back`: nobody has one in hand.
+pub(crate) fn forget_all(gives_back: bool) {
     // SAFETY: there is no other thread.
     let list = unsafe { &mut *LIST.0.get() };
-    list.snapshots[..list.length].iter().for_each(|snapshot| snapshot.give_up());
+    if gives_back {
+        list.snapshots[..list.length].iter().for_each(|snapshot| snapshot.give_up());
+    }
     (list.length, list.step) = (0, 0);
 }

@@ -3,7 +3,6 @@
 use core::ffi::{CStr, c_char, c_ulong};
 
 use mprof_core::recording;
-use mprof_format::kinds::Reason;
 
 use crate::{file_name, originals, profile};
 
@@ -11,12 +10,7 @@ use crate::{file_name, originals, profile};
 #[unsafe(no_mangle)]
 pub extern "C" fn set_mprof_autosave(count: c_ulong) {
     originals::find();
-    recording::write_every(count, autosave);
-}
-
-/// Writes the profile of the calling process.
-pub fn autosave() {
-    profile::write(Reason::Autosave, 0);
+    recording::write_every(count, profile::autosave);
 }
 
 /// Writes the profile, and records nothing from then on.

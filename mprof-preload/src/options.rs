@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, Ordering};
 use mprof_core::process::{self, OPTIONS};
 use mprof_core::{note, recording, snapshots, watch};
 
-use crate::{api, identity, originals, reachability, signals};
+use crate::{identity, originals, profile, reachability, signals};
 
 unsafe extern "C" {
     /// Where the initial stack begins: the argument count, then the arguments (`<ld.so>`, GLIBC_2.2.5).
@@ -172,7 +172,7 @@ pub fn read() {
             recording::stop();
         }
     });
-    number(b"MPROF_AUTOSAVE", |value| recording::write_every(value.into(), api::autosave));
+    number(b"MPROF_AUTOSAVE", |value| recording::write_every(value.into(), profile::autosave));
     choice(b"MPROF_ON_SIGNAL", &[b"0", b"1"], |value| {
         if value == 1 {
             signals::ask_on_death();

@@ -3,9 +3,10 @@
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::fmt::Write;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 
-use mprof_core::dump::{self, Facts, Rest};
+use mprof_core::dump::{self, Facts};
+use mprof_core::heap::Rest;
 use mprof_core::note::{self, Printable, Text};
 use mprof_core::{child, process, recording, reference, sys};
 use mprof_format::kinds::Reason;
@@ -27,14 +28,21 @@ unsafe impl Sync for Buffer {}
 static RECORD: Buffer = Buffer(UnsafeCell::new([0; BUFFER]));
 /// Process and thread that write, 0: none. In a child that was forked meanwhile, it is its parent's.
 static WRITER: AtomicU64 = AtomicU64::new(0);
+/// Process and thread that wait to write, likewise; where there are several, one of them.
+static WAITING: AtomicU64 = AtomicU64::new(0);
+/// The process that has written its last profile: its other threads, which go on for a moment, neither write over that
+/// nor leave half a file.
+static ENDED: AtomicU32 = AtomicU32::new(0);
 /// How long to wait for another thread that writes, in turns of 100 microseconds.
 const PATIENCE: u32 = 100_000;
+/// How often the threads are asked to rest before a recording cannot begin anew. (Each asking has its own patience.)
+const TRIES: u32 = 50;
 /// Whether it was said that nothing can be recorded.
 static EXCUSED: AtomicBool = AtomicBool::new(false);
 
 /// Writes the profile of this process, for this reason. Says so in one line if that cannot be done.
 ///
-/// Returns whether it is written now.
+/// Returns whether it is written now, or was for the last time.
 #[inline(never)]
 pub fn write(reason: Reason, signal: u32) -> bool {
     let mut written = false;
@@ -47,8 +55,25 @@ pub fn write_for(reason: Reason, signal: u32, program: Program) -> bool {
     let mut written = false;
     if is_ours_to_write() && !recording::is_stopped() {
         alone(PATIENCE, &mut || written = write_alone(reason, signal, program));
+        written |= ENDED.load(Ordering::Relaxed) == process::id();
     }
     written
+}
+
+/// Writes the profile as often as it is asked for, unless another thread is at it, or waits for its turn: where all
+/// threads come to this again and again, that one would wait for long.
+pub fn autosave() {
+    let waits = WAITING.load(Ordering::Relaxed) >> 32 == u64::from(process::id());
+    if waits || !is_ours_to_write() || recording::is_stopped() {
+        return;
+    }
+    alone(0, &mut || {
+        write_alone(Reason::Autosave, 0, Program::NOTHING);
+    });
+    if SNAPSHOT.load(Ordering::SeqCst) {
+        // It was asked for when this had begun.
+        write_snapshot();
+    }
 }
 
 /// Whether a snapshot is asked for.
@@ -92,7 +117,13 @@ pub fn begin_anew(rename: &mut dyn FnMut()) {
         if !recording::is_stopped() && has_events() {
             write_alone(Reason::Stop, 0, Program::NOTHING);
         }
-        let rest = Rest::ask();
+        let rest = (0..TRIES).map(|_| Rest::ask()).find(Rest::is_complete);
+        if rest.is_none() {
+            note::say(format_args!(
+                "cannot begin anew: a thread does not come out of malloc; the recording goes on"
+            ));
+            return;
+        }
         recording::begin_anew();
         rename();
         drop(rest);
@@ -119,11 +150,15 @@ pub fn is_ours_to_write() -> bool {
 }
 
 /// Runs `work` as the only thread that writes, on a stack of our own, with no signal handler to come between. Does
-/// nothing where this thread is at it already, or another one after so many turns of 100 microseconds.
+/// nothing where this thread is at it already, or another one after so many turns of 100 microseconds, or where the
+/// last profile is written.
 fn alone(mut patience: u32, work: &mut dyn FnMut()) {
     sys::with_signals_blocked(sys::ASYNCHRONOUS, sys::SIGXFSZ | sys::SIGPIPE, || {
         let (id, thread) = (u64::from(process::id()), u64::from(sys::thread_id()));
         let this = id << 32 | thread;
+        let wait_no_more = || {
+            let _ = WAITING.compare_exchange(this, 0, Ordering::Relaxed, Ordering::Relaxed);
+        };
         while let Err(writer) = WRITER.compare_exchange(0, this, Ordering::Acquire, Ordering::Relaxed) {
             if writer >> 32 != id {
                 // A parent was at it when this process was forked.
@@ -131,13 +166,18 @@ fn alone(mut patience: u32, work: &mut dyn FnMut()) {
                 continue;
             }
             if writer == this || patience == 0 {
+                wait_no_more();
                 return;
             }
             patience -= 1;
+            WAITING.store(this, Ordering::Relaxed);
             sys::sleep_microseconds(100);
         }
-        // SAFETY: this thread alone is here.
-        unsafe { own_stack::run(work) };
+        wait_no_more();
+        if ENDED.load(Ordering::Relaxed) != process::id() {
+            // SAFETY: this thread alone is here.
+            unsafe { own_stack::run(work) };
+        }
         WRITER.store(0, Ordering::SeqCst);
     });
 }
@@ -155,8 +195,12 @@ fn write_alone(reason: Reason, signal: u32, program: Program) -> bool {
         _ => Err(sys::Errno(libc::ENAMETOOLONG)),
     };
     drop(rest);
-    if let Err(error) = outcome {
-        note::say(format_args!("cannot write {}: {}", Printable(name.as_bytes()), reason_text(error)));
+    match outcome {
+        Ok(()) if ends_process(reason) => ENDED.store(process::id(), Ordering::Relaxed),
+        Ok(()) => {}
+        Err(error) => {
+            note::say(format_args!("cannot write {}: {}", Printable(name.as_bytes()), reason_text(error)));
+        }
     }
     let (compared, different) = reference::counts();
     if compared != 0 {
@@ -165,16 +209,21 @@ fn write_alone(reason: Reason, signal: u32, program: Program) -> bool {
     outcome.is_ok()
 }
 
+/// Whether the process ends for sure. (It goes on where exec fails, and may where a handler sees SIGABRT.)
+fn ends_process(reason: Reason) -> bool {
+    matches!(reason, Reason::Exit | Reason::ImmediateExit | Reason::QuickExit | Reason::Signal)
+}
+
 /// Writes the file under a name of its own and then gives it the final one, so that no one sees half a file and
 /// an earlier one is replaced whole.
 fn write_file(name: &CStr, temporary: &CStr, reason: Reason, signal: u32) -> Result<(), sys::Errno> {
-    let mut outcome = create_and_fill(temporary, reason, signal);
+    let mut outcome = create_and_fill(temporary, reason, signal, &DESCRIPTOR);
     if outcome == Err(sys::EMFILE) {
         // The program has used up its descriptors, and none of them is ours to close. A child with a table of
         // its own can.
         child::with_own_descriptors(&mut || {
             sys::close(0);
-            outcome = create_and_fill(temporary, reason, signal);
+            outcome = create_and_fill(temporary, reason, signal, &AtomicI32::new(NONE));
         });
     }
     outcome.and_then(|()| sys::rename(temporary, name)).inspect_err(|_| {
@@ -182,7 +231,27 @@ fn write_file(name: &CStr, temporary: &CStr, reason: Reason, signal: u32) -> Res
     })
 }
 
-fn create_and_fill(temporary: &CStr, reason: Reason, signal: u32) -> Result<(), sys::Errno> {
+/// The descriptor of the file that is being written.
+static DESCRIPTOR: AtomicI32 = AtomicI32::new(NONE);
+const NONE: i32 = -1;
+
+/// In a child after a fork: closes the file that another thread of its parent was writing, unless the fork came in the
+/// very moment of its opening or closing.
+pub fn close_inherited() {
+    let descriptor = DESCRIPTOR.swap(NONE, Ordering::Relaxed);
+    if descriptor != NONE {
+        sys::close(descriptor);
+    }
+}
+
+/// Writes the profile into a new file. `open` has its descriptor while no other file can have it: it is noted after the
+/// opening, and forgotten before the closing.
+fn create_and_fill(
+    temporary: &CStr,
+    reason: Reason,
+    signal: u32,
+    open: &AtomicI32,
+) -> Result<(), sys::Errno> {
     let descriptor = match sys::create_new(temporary) {
         Err(sys::EEXIST) => {
             // Left over from a process with our id that was killed while writing.
@@ -191,10 +260,12 @@ fn create_and_fill(temporary: &CStr, reason: Reason, signal: u32) -> Result<(), 
         }
         other => other?,
     };
+    open.store(descriptor, Ordering::SeqCst);
     let facts = Facts { reason, signal, program: identity::program(), arguments: identity::arguments() };
     // SAFETY: this thread is alone here, or it is the child that the one that is waits for.
     let buffer = unsafe { &mut *RECORD.0.get() };
     let written = dump::write(File { descriptor, flawed: None }, buffer, facts);
+    open.store(NONE, Ordering::SeqCst);
     sys::close(descriptor);
     written.map(drop)
 }

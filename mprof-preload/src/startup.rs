@@ -116,6 +116,7 @@ extern "C" fn at_quick_exit(_: *mut c_void) {
 }
 
 extern "C" fn in_child() {
+    profile::close_inherited();
     process::become_child();
 }
 

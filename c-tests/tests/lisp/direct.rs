@@ -115,5 +115,7 @@ fn an_ecl_that_calls_itself_directly_is_recorded_by_size() {
     library.call_directly();
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join(path.file_name().expect("a file")), &library.0).expect("written");
-    assert_eq!(conses(folder.path(), 2000) - conses(folder.path(), 1000), 1000);
+    // ECL itself makes some more or some less from one run to the next.
+    let (few, many) = (conses(folder.path(), 1000), conses(folder.path(), 101_000));
+    assert!((99_800..=100_200).contains(&(many - few)), "{few}, {many}");
 }

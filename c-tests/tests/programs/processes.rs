@@ -58,6 +58,21 @@ fn fork_while_allocating() {
     });
 }
 
+/// A child of a signal handler's goes on in the midst of the monitor, which has forgotten what its parent recorded.
+#[test]
+fn fork_in_signal_handler() {
+    let program = Program::c("fork_steps").flags("-O2").prints("0 failed\n").unverified().uncounted();
+    program.check(|run| {
+        let files = run.data_files();
+        assert!(files.len() > 25, "{files:?}");
+        for file in &files[1..] {
+            let bins = run.raw(file).bins;
+            let bin = bins.iter().find(|bin| bin.size == Some(80)).map(|bin| (bin.allocs, bin.frees));
+            assert_eq!(bin, Some((8, 8)), "{file}");
+        }
+    });
+}
+
 #[test]
 fn vfork() {
     Program::c("vfork").prints("three children\n").check(|run| {

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use c_tests::{Facts, Program, Status, Tools, kept, totals, with_default_signals};
+use c_tests::{Facts, Program, Status, Tools, freed, kept, totals, with_default_signals};
 use mprof_format::model::Reason;
 
 /// `api.c`, one build.
@@ -32,11 +32,24 @@ fn restart() {
 /// Each recording has what was allocated in it, although other threads allocate all the time.
 #[test]
 fn restart_again() {
-    api("again").prints("again\n").varies().check(|run| {
-        for part in 0..10 {
-            let facts = run.read(&format!("mprof.data.1{part}"));
-            assert_eq!(facts.chain("main > after"), kept(10 + part, 30 * (10 + part)), "{part}");
+    // A rest that misses a thread shows in a few of a hundred runs.
+    for (way, times) in [("again", 3), ("saving", 1), ("coming", 3)] {
+        for _ in 0..times {
+            api(way).prints(&format!("{way}\n")).varies().check(|run| {
+                for part in 0..10 {
+                    let facts = run.read(&format!("mprof.data.1{part}"));
+                    assert_eq!(facts.chain("main > after"), kept(10 + part, 30 * (10 + part)), "{part}");
+                }
+            });
         }
+    }
+}
+
+/// Profiles are written while threads come and go: none of their events is lost.
+#[test]
+fn autosave_in_a_crowd() {
+    api("crowd").prints("crowd\n").varies().check(|run| {
+        assert_eq!(run.facts().direct("visitor"), freed(3 * 300 * 16, 3 * 300 * 16 * 24));
     });
 }
 
@@ -68,6 +81,16 @@ fn autosave() {
             assert_eq!(run.facts().chain("main > before"), kept(200, 4000));
             assert_eq!(run.facts().profile.process.reason, Reason::Autosave);
         });
+    }
+}
+
+/// The last profile is the one of the end, whatever other threads are still about.
+#[test]
+fn autosave_at_the_end() {
+    let program = Program::c("late_saves").flags("-O2 -pthread").varies().uncounted().unverified();
+    // A writing that comes too late shows in a few of a hundred runs.
+    for _ in 0..5 {
+        program.clone().check(|run| assert_eq!(run.raw("mprof.data").process.reason, Reason::Exit));
     }
 }
 

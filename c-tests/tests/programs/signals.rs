@@ -106,5 +106,10 @@ fn jump_out_of_hook() {
         let chain = run.facts().ending("jumped_at > after_jump");
         assert_eq!(chain, kept(3 * jumps, 3 * 49 * jumps));
         assert_eq!(run.facts().chain("main > jumped_at > after_jump"), chain, "{:#?}", run.facts().chains());
+        let curve = &run.facts().profile.history.curve;
+        // The second hill is the peak, which is in every profile.
+        let end = curve.last().unwrap();
+        let first = curve.iter().filter(|point| point.bytes <= end.bytes - 600_000);
+        assert!(first.map(|point| point.most_bytes).max() > Some(end.live_bytes + 250_000), "{curve:#?}");
     });
 }

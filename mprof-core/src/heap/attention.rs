@@ -14,7 +14,7 @@ use crate::unwind::Entry;
 /// Attention bit: code may have been unloaded; what was derived from code addresses is to be forgotten.
 pub const NEW_GENERATION: u32 = 1;
 /// Attention bit: a dump wants the heap to rest.
-pub const PAUSE: u32 = 2;
+pub(super) const PAUSE: u32 = 2;
 /// Attention bit: a new thread has the heap, and its first chain tells where it began.
 pub(super) const NEW_THREAD: u32 = 8;
 /// Attention bit: there is another heap now.
@@ -54,9 +54,23 @@ impl Heap {
             // SAFETY: as the caller vouches.
             reference::check(self, unsafe { entry.caller() }, record);
         }
-        if self.attention.load(Ordering::Relaxed) & AUTOSAVE != 0 {
-            recording::count_towards_writing();
+        if self.attention.load(Ordering::Relaxed) & AUTOSAVE != 0
+            && let Some(write) = recording::count_towards_writing()
+        {
+            self.outside(write);
         }
+    }
+
+    /// Has `work` done as if the owner were not in its heap, and then what was asked for meanwhile: who wants all heaps
+    /// to rest would wait for this one in vain, and `work` for that one.
+    fn outside(&mut self, work: fn()) {
+        // SAFETY: a heap in use has a mark, and marks are never freed.
+        let mark = unsafe { &*self.mark };
+        let doing = mark.get();
+        mark.set(Doing::Program);
+        work();
+        mark.set(doing);
+        self.attend();
     }
 
     /// Does what others asked for.
@@ -66,13 +80,16 @@ impl Heap {
         // SAFETY: a heap in use has a mark, and marks are never freed.
         let mark = unsafe { &*self.mark };
         let doing = mark.get();
-        // (The dump may have been left by a jump out of a handler: it is not waited for in vain.)
+        // (Who asked may have been left by a jump out of a handler: it is not waited for in vain, and not once more.)
         let mut patience = LONGEST_REST;
         while self.attention.load(Ordering::Acquire) & (PAUSE | SHARE) != 0 && patience > 0 {
             mark.set(Doing::Program);
             sys::sleep_microseconds(50);
             mark.set(doing);
             patience -= 1;
+        }
+        if patience == 0 {
+            self.attention.fetch_and(!(PAUSE | SHARE), Ordering::Relaxed);
         }
         if self.attention.fetch_and(!NEW_ERA, Ordering::AcqRel) & NEW_ERA != 0 && self.is_of_old_era() {
             self.begin_anew();

@@ -4,7 +4,8 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use super::Heap;
-use super::attention::{NEW_ERA, NEW_GENERATION, NEW_HEAP, NEW_THREAD, SHARE, VERIFY};
+use super::attention::{NEW_ERA, NEW_GENERATION, NEW_HEAP, NEW_THREAD, PAUSE, SHARE, VERIFY};
+use super::rest::{self, Change};
 use crate::arena::{self, new_zeroed};
 use crate::bins::Bins;
 use crate::freed::FreedObject;
@@ -17,6 +18,7 @@ use crate::recording;
 use crate::records::{self, Chunk};
 use crate::stack_bounds::StackBounds;
 use crate::sys;
+use crate::thread::Thread;
 use crate::threads;
 use crate::tree::{NO_NODE, Tree};
 use crate::unwind::eh_frame::Workspace;
@@ -114,6 +116,7 @@ impl HeapView {
 
 /// A heap for the calling thread: one that a thread has given up, or a new one. `None` without memory.
 pub fn acquire() -> Option<(&'static Mark, *mut Heap)> {
+    let _change = Change::begin();
     let id = if sys::process_id() == process::id() { sys::thread_id() } else { BORROWED };
     if let Some(taken) = take_over(id) {
         return Some(taken);
@@ -218,7 +221,8 @@ fn share_balance(latest: *const Heap) {
         // By then the thread sees the bit all the same.
         sys::sleep_microseconds(1000);
     }
-    while matches!(view.mark().get(), Doing::Heap(_)) && waited < PATIENCE {
+    // (From within its heap it may ask for a rest, and wait for us.)
+    while matches!(view.mark().get(), Doing::Heap(_)) && waited < PATIENCE && !rest::is_asked_for() {
         sys::sleep_microseconds(20);
         waited += 20;
     }
@@ -246,9 +250,11 @@ pub fn clear_marks(heap: *const Heap) {
 pub unsafe fn release(heap: *mut Heap) {
     // SAFETY: heaps are never freed, and the thread still has it.
     let heap = unsafe { &mut *heap };
-    threads::note_name(heap.record);
+    let _change = Change::begin();
     if heap.is_of_old_era() {
         heap.begin_anew();
+    } else {
+        threads::note_name(heap.record);
     }
     heap.balance.retire();
     heap.owner.store(0, Ordering::Release);
@@ -256,8 +262,14 @@ pub unsafe fn release(heap: *mut Heap) {
 
 /// In a child after a fork: the heaps of before are its parent's.
 pub fn forget_all() {
+    // A hook that the fork has come between, in a signal handler, still works in its heap: nobody here ends its rest.
+    if let Some((_, heap)) = Thread::current().attached() {
+        // SAFETY: heaps are never freed; the attention word may be written by anyone.
+        unsafe { (*heap).attention.fetch_and(!(PAUSE | SHARE), Ordering::Relaxed) };
+    }
     HEAPS.store(null_mut(), Ordering::Relaxed);
     IS_SHARED.store(false, Ordering::Relaxed);
+    rest::forget();
 }
 
 impl Heap {

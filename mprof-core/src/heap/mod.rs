@@ -6,6 +6,7 @@
 mod attention;
 mod context;
 mod list;
+mod rest;
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,6 +15,7 @@ use mprof_format::kinds::Category;
 use crate::arena::Zeroable;
 use crate::bins::Bins;
 use crate::chain::Chain;
+use crate::curve;
 use crate::freed::FreedRing;
 use crate::header::Header;
 use crate::ledger::{self, Balance};
@@ -30,8 +32,9 @@ use crate::unwind::cache::RuleCache;
 use crate::unwind::eh_frame::Workspace;
 use crate::watch::Birth;
 
-pub use attention::{AUTOSAVE, NEW_ERA, NEW_GENERATION, PAUSE, STOPPED, VERIFY};
+pub use attention::{AUTOSAVE, NEW_ERA, NEW_GENERATION, STOPPED, VERIFY};
 pub use list::{HeapView, acquire, all, clear_marks, current, forget_all, is_only, release};
+pub use rest::Rest;
 
 /// Ages of objects are counted modulo this, plus 1, in KiB.
 const AGES: u32 = (1 << 24) - 1;
@@ -45,7 +48,7 @@ pub struct Stopped;
 /// A thread's heap. In the order of use: what each event touches comes first.
 #[repr(C)]
 pub struct Heap {
-    /// What others ask of the owner: [`NEW_GENERATION`], [`PAUSE`].
+    /// What others ask of the owner: [`NEW_GENERATION`], `PAUSE`.
     attention: AtomicU32,
     /// Generation that chain, memo and rules are of.
     generation: u32,
@@ -244,10 +247,7 @@ impl Heap {
     #[inline(always)]
     pub fn free(&mut self, object: *const u8, header: Header, mut chunk: &Chunk) {
         if self.attention.load(Ordering::Relaxed) != 0 {
-            self.attend();
-            // The recording may have begun anew meanwhile.
-            let counter = records::counter(header.record);
-            let Some(now) = counter.and_then(|counter| counter.chunk) else { return };
+            let Some(now) = self.attend_free(header) else { return };
             chunk = now;
         }
         let size = header.size as u64;
@@ -255,6 +255,14 @@ impl Heap {
         self.bins.free(header.size);
         let age = (self.balance.clock() >> 10).wrapping_sub(header.birth >> 10) as u32 & AGES;
         self.count_free(object, header, chunk, age);
+    }
+
+    /// Does what is asked of the owner before a free is counted; returns the chunk of the object's record. `None` if the
+    /// recording has begun anew meanwhile.
+    #[cold]
+    fn attend_free(&mut self, header: Header) -> Option<&'static Chunk> {
+        self.attend();
+        records::counter(header.record)?.chunk
     }
 
     /// Books a free in the record that counts the object.
@@ -274,9 +282,10 @@ impl Heap {
     }
 
     /// Counts the free of an object whose exact birth is known; likewise.
-    pub fn free_watched(&mut self, object: *const u8, header: Header, chunk: &Chunk, birth: Birth) {
+    pub fn free_watched(&mut self, object: *const u8, header: Header, mut chunk: &Chunk, birth: Birth) {
         if self.attention.load(Ordering::Relaxed) != 0 {
-            self.attend();
+            let Some(now) = self.attend_free(header) else { return };
+            chunk = now;
         }
         self.balance.free(header.size as u64);
         self.bins.free(header.size);
@@ -336,6 +345,7 @@ impl Heap {
         self.memo.clear();
         self.rules.clear();
         self.tree.recover();
+        curve::recover(self);
     }
 
     /// The frames of a context, innermost first, as keys.

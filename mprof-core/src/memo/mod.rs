@@ -150,7 +150,7 @@ struct Origin {
 /// The word of an [`Origin`] where it is the frame pointer that differs.
 const FRAME_POINTER: u32 = u32::MAX;
 
-/// Locations in wrappers, by some bits of their addresses; the last comer wins.
+/// Locations in wrappers, by a hash of their addresses; the last comer wins.
 #[derive(Debug)]
 struct Wrappers([Wrapper; Wrappers::PLACES]);
 
@@ -160,11 +160,11 @@ type Wrapper = u64;
 const DISTANCE_BITS: u32 = 12;
 
 impl Wrappers {
-    const PLACES: usize = 256;
+    const PLACES: usize = 1024;
 
     #[inline(always)]
     fn place(location: u64) -> usize {
-        (location ^ location >> 12) as usize % Wrappers::PLACES
+        (location.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - Wrappers::PLACES.ilog2())) as usize
     }
 
     /// The caller's return address where the location is in a wrapper; else 0.

@@ -18,7 +18,7 @@ use crate::ledger::Epoch;
 use crate::lifetimes::{Ages, Freed, Lifetimes, Recent};
 use crate::note;
 use crate::watch::{Grown, Growth};
-use beside::{Beside, Kept, Remote, beside};
+use beside::{Beside, Kept, Remote, Sparse, beside, sparse};
 
 pub use tallies::Tally;
 pub use unknown::{allocate_unknown, allocate_unknown_collected, free_common, unknown_tallies};
@@ -164,7 +164,7 @@ pub struct Chunk {
     owner: AtomicPtr<Heap>,
     remotes: AtomicPtr<Beside<Remote>>,
     kept: AtomicPtr<Beside<Kept>>,
-    lifetimes: AtomicPtr<Beside<Lifetimes>>,
+    lifetimes: AtomicPtr<Sparse<Lifetimes>>,
     ages: AtomicPtr<Beside<Ages>>,
     growth: AtomicPtr<Beside<Growth>>,
     /// Contexts that a dump wrote before those of the owner, and one; 0 before the first.
@@ -185,6 +185,9 @@ unsafe impl Zeroable for Chunk {}
 
 /// The chunks by number. Null: not there yet, or inherited over a fork (then frees are none of ours).
 static DIRECTORY: [AtomicPtr<Chunk>; CHUNKS] = [const { AtomicPtr::new(null_mut()) }; CHUNKS];
+/// The same, with those that are not this recording's any more: a hook that a fork in a signal handler, or a new
+/// recording, has come between still counts in the record that it was about to, where nobody reads it.
+static EVERY: [AtomicPtr<Chunk>; CHUNKS] = [const { AtomicPtr::new(null_mut()) }; CHUNKS];
 /// Chunks given out so far; number 0 is the first of [`COMMON`]. Numbers are never used again, not even after a fork.
 static ISSUED: AtomicU32 = AtomicU32::new(1);
 /// Set where a record could not put aside what it held, for want of memory.
@@ -221,7 +224,9 @@ impl Chunk {
         let number = issue_chunk()?;
         chunk.owner.store(owner, Ordering::Relaxed);
         chunk.first.store(number << CHUNK_BITS, Ordering::Relaxed);
-        DIRECTORY[number as usize].store(&raw const *chunk as *mut Chunk, Ordering::Release);
+        let address = (&raw const *chunk).cast_mut();
+        EVERY[number as usize].store(address, Ordering::Release);
+        DIRECTORY[number as usize].store(address, Ordering::Release);
         Some(chunk)
     }
 
@@ -258,7 +263,7 @@ impl Chunk {
 
     /// All lifetimes of a record's objects; made now if need be.
     fn lifetimes(&self, index: usize) -> Option<&'static Lifetimes> {
-        beside(&self.lifetimes).map(|lifetimes| &lifetimes[index])
+        sparse(&self.lifetimes, index)
     }
 
     /// Has a record put aside what it holds, as the owner.
@@ -360,14 +365,15 @@ pub fn counter(number: u32) -> Option<Counter> {
     (chunk.is_some() || was_issued(number)).then_some(Counter { number, chunk })
 }
 
-/// A record in a heap's chunk, by its number.
+/// A record in a heap's chunk, by its number, also after the recording that it is of.
 ///
 /// # Safety
-/// Such a record was issued in this process.
+/// Such a record was issued in this process, or one that it was forked from.
 #[inline(always)]
 pub unsafe fn of_heap(number: u32) -> Counted {
+    let chunk = EVERY[(number >> CHUNK_BITS) as usize & (CHUNKS - 1)].load(Ordering::Relaxed);
     // SAFETY: as the caller vouches; chunks stay.
-    let chunk = unsafe { chunk_of(number).unwrap_unchecked() };
+    let chunk = unsafe { &*chunk };
     Counted { record: &chunk.records[number as usize % CHUNK], number }
 }
 
@@ -411,6 +417,12 @@ fn chunk_of(number: u32) -> Option<&'static Chunk> {
     let chunk = DIRECTORY[(number >> CHUNK_BITS) as usize & (CHUNKS - 1)].load(Ordering::Relaxed);
     // SAFETY: chunks are published whole and never freed.
     unsafe { chunk.as_ref() }
+}
+
+/// Whether a record in a heap's chunk is of an earlier recording, or of a process that this one was forked from.
+pub fn is_forgotten(number: u32) -> bool {
+    chunk_of(number).is_none()
+        && !EVERY[(number >> CHUNK_BITS) as usize & (CHUNKS - 1)].load(Ordering::Relaxed).is_null()
 }
 
 /// Whether a record of this number was ever issued.

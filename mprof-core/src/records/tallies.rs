@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicPtr, Ordering, fence};
 
-use super::beside::{Beside, Remote, existing};
+use super::beside::{Beside, Remote, existing, existing_sparse};
 use super::{CHUNK, Chunk, FIRST_COLLECTED, MARK_SHIFT, Record};
 use crate::ledger::{self, Epoch};
 use crate::lifetimes::{Ages, Lifetime};
@@ -81,7 +81,7 @@ impl Chunk {
     pub fn all_lifetimes(&self) -> impl Iterator<Item = (u32, u32, Lifetime)> + '_ {
         let used = (self.used.load(Ordering::Acquire) as usize).min(CHUNK);
         (0..used).map(|index| {
-            let lifetime = self.records[index].lifetimes.get(existing(&self.lifetimes, index));
+            let lifetime = self.records[index].lifetimes.get(existing_sparse(&self.lifetimes, index));
             let context = self.contexts[index].load(Ordering::Relaxed);
             (context >> 4, context & 0xf, lifetime)
         })

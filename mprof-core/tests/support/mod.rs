@@ -10,8 +10,9 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use mprof_core::dump::{self, Facts, Rest};
+use mprof_core::dump::{self, Facts};
 use mprof_core::events::{self, Pointer, Request};
+use mprof_core::heap::Rest;
 use mprof_core::process::{self, OPTIONS};
 use mprof_core::unwind::Entry;
 use mprof_core::{ledger, sys};
