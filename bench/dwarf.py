@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-SOURCE = pathlib.Path(__file__).resolve().parent / "workloads" / "unit.cpp"
+SOURCE = pathlib.Path(__file__).resolve().with_suffix(".cpp")
 
 
 def build(folder, units):

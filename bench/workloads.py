@@ -56,7 +56,7 @@ def all_workloads(out, scale):
                            {'PYTHONMALLOC': 'malloc', 'PYTHONHASHSEED': '0'}),
         'perl': Workload(['/usr/bin/perl', script('hashes.pl')], 20, 30,
                          {'PERL_HASH_SEED': '0', 'PERL_PERTURB_KEYS': '0'}),
-        'redis': Workload(['/usr/bin/redis-server'], 0, 35, server=True),
+        'redis': Workload(['/usr/bin/redis-server'], 0, 35, threads=4, server=True),
     }
 
 
