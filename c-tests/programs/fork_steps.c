@@ -1,15 +1,18 @@
-/* A signal handler forks after every fourth single instruction of a malloc and a free, with a chain that the monitor
- * knows by then. The child goes on in the midst of them: then it has 8 objects of 80 bytes in in_child, and ends. The
- * number of children that did not end with status 0 is printed. */
+/* A signal handler forks in the midst of a malloc and a free, and the child goes on in the midst of them: then it has 8
+ * objects of 80 bytes in in_child, and ends. The number of children that did not end with status 0 is printed.
+ *
+ *   known   after every fourth instruction, with a chain that the monitor knows by then
+ *   first   after every 41st, with the first events of a thread, and those of one after its end */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <sys/wait.h>
 #include "check.h"
 #include "stepping.h"
 
-static volatile int steps, traps, failed, is_child;
+static volatile int steps, every = 4, traps, failed, is_child;
 
 static void on_trap(void *context) {
-    if (traps++ % 4 != 0) return;
+    if (traps++ % every != 0) return;
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
@@ -38,11 +41,27 @@ FRAME static void stepped(void) {
     exit(0);
 }
 
-int main(void) {
+static void *thread(void *unused) {
+    stepped();
+    return unused;
+}
+
+int main(int argc, char **argv) {
+    CHECK(argc == 2);
     at_each_step(on_trap);
-    for (int i = 0; i < 3; i++) {
-        steps = i == 2;
-        stepped();
+    if (!strcmp(argv[1], "known")) {
+        for (int i = 0; i < 3; i++) {
+            steps = i == 2;
+            stepped();
+        }
+    } else {
+        steps = 1;
+        every = 41;
+        for (int i = 0; i < 2; i++) {
+            pthread_t first;
+            CHECK(pthread_create(&first, 0, thread, 0) == 0);
+            CHECK(pthread_join(first, 0) == 0);
+        }
     }
     CHECK(traps > 20);
     say("%d failed", failed);

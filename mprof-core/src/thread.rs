@@ -13,6 +13,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::heap::Heap;
 use crate::mark::{Doing, Mark};
+use crate::process;
 
 global_asm!(
     ".pushsection .tbss.mprof_thread,\"awT\",@nobits",
@@ -120,10 +121,16 @@ impl Thread {
 
     /// Gives the calling thread a heap, which it must not have yet. `None` without memory.
     pub fn attach() -> Option<(&'static Mark, *mut Heap)> {
+        let id = process::id();
         let (mark, heap) = crate::heap::acquire()?;
         mark.set(Doing::Program);
         let shown: *const Mark = if crate::watch::is_on() { &HIDDEN } else { mark };
         Thread { mark: shown, heap }.store();
+        if process::id() != id {
+            // A signal handler has forked in the midst of this: that heap is the parent's. (From here on the mark tells.)
+            Thread::forget();
+            return Thread::attach();
+        }
         let hook = ON_ATTACH.load(Ordering::Acquire);
         if !hook.is_null() {
             // SAFETY: only `on_attach` stores here, and it stores such a function.

@@ -65,7 +65,7 @@ fn signal_jump() {
 }
 
 /// A program whose allocator stands interruption at any point.
-fn with_bump(name: &str) -> Program {
+pub(crate) fn with_bump(name: &str) -> Program {
     Program::c(name)
         .companion("bump.c", "bump.so", "-O2 -g -shared -fPIC -fno-builtin -Wl,-soname,bump.so")
         .link("./bump.so -Wl,-rpath,$ORIGIN,-z,now")
