@@ -34,9 +34,9 @@ pub struct FreedRing {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     object: usize,
-    /// Counter record; log2 of the distance from the real block above it.
-    rest: u64,
     freed_at: usize,
+    record: u32,
+    offset_log2: u32,
 }
 
 impl FreedRing {
@@ -45,14 +45,15 @@ impl FreedRing {
     pub fn push(&mut self, freed: FreedObject) {
         let at = self.next % FREED;
         self.next = at + 1;
-        let rest = u64::from(freed.record) | u64::from(freed.offset_log2) << 32;
-        self.entries[at] = Entry { object: freed.object, rest, freed_at: freed.freed_at };
+        let FreedObject { object, record, offset_log2, freed_at } = freed;
+        self.entries[at] = Entry { object, freed_at, record, offset_log2 };
     }
 
     /// What is known of this object.
     pub fn find(&self, object: usize) -> Option<FreedObject> {
-        let &Entry { rest, freed_at, .. } = self.entries.iter().find(|entry| entry.object == object)?;
-        Some(FreedObject { object, record: rest as u32, offset_log2: (rest >> 32) as u32, freed_at })
+        let &Entry { object, freed_at, record, offset_log2 } =
+            self.entries.iter().find(|entry| entry.object == object)?;
+        Some(FreedObject { object, record, offset_log2, freed_at })
     }
 }
 

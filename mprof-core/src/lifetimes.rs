@@ -4,9 +4,8 @@
 //! sum, and how many were freed before their thread allocated anything else. So 0 KiB means: before the next KiB of
 //! allocation was full.
 //!
-//! The objects of one chain mostly live about as long as each other. So a record counts in few and short numbers of its
-//! own ([`Recent`]), which lie in the same cache line as its other counts; what does not fit these goes to a
-//! [`Lifetimes`] that has all of them, made only where it is needed.
+//! A record counts in short numbers of its own ([`Recent`]), which lie in the same cache line as its other counts; what
+//! these cannot hold goes to a [`Lifetimes`], made only where it is needed.
 
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
@@ -30,30 +29,21 @@ pub struct Freed {
 #[inline(always)]
 fn class(age: u32) -> usize {
     // The lowest bit makes one instruction of it: there is no zero to look out for. 24 bits have 25 classes.
-    (u32::BITS - 1 - (age << 1 | 1).leading_zeros()) as usize
+    (age << 1 | 1).ilog2() as usize
 }
 
-/// Classes that a record counts by itself, besides the first.
-const WINDOW: usize = 19;
-/// They are the lower ones, up to half a GiB of allocation, unless the first object is of a class above this.
-const LOW: usize = 16;
-
-/// Lifetimes of the freed objects of one record, as far as they fit. Only the record's owner counts here. Numbers that
-/// wrap are carried to the record's [`Lifetimes`].
+/// Lifetimes of the freed objects of one record, in short numbers. Only the record's owner counts here. What a number held
+/// that wraps is carried to the record's [`Lifetimes`].
 #[derive(Debug)]
 #[repr(C)]
 pub struct Recent {
     /// Sum of the ages, KiB.
     ages: AtomicU32,
     /// Bytes in objects of the first class.
-    young_bytes: AtomicU32,
+    young_bytes: AtomicU16,
     /// Objects freed before their thread allocated anything else.
-    temporary: AtomicU16,
-    /// Objects of the first class.
-    young: AtomicU16,
-    /// Class that the window begins with; 0: there is no window yet.
-    first: AtomicU8,
-    window: [AtomicU8; WINDOW],
+    temporary: AtomicU8,
+    classes: [AtomicU8; CLASSES],
 }
 
 const _: () = assert!(size_of::<Recent>() == 32, "half a cache line");
@@ -63,11 +53,9 @@ impl Recent {
     pub const fn new() -> Recent {
         Recent {
             ages: AtomicU32::new(0),
-            young_bytes: AtomicU32::new(0),
-            temporary: AtomicU16::new(0),
-            young: AtomicU16::new(0),
-            first: AtomicU8::new(0),
-            window: [const { AtomicU8::new(0) }; WINDOW],
+            young_bytes: AtomicU16::new(0),
+            temporary: AtomicU8::new(0),
+            classes: [const { AtomicU8::new(0) }; CLASSES],
         }
     }
 
@@ -75,49 +63,27 @@ impl Recent {
     #[inline(always)]
     pub fn count(&self, freed: Freed, rest: impl Fn() -> Option<&'static Lifetimes> + Copy) {
         let class = class(freed.age);
-        if class == 0 {
-            add_one_of_many(&self.young, 0, rest);
-            let (sum, carry) = add(&self.young_bytes, freed.size);
-            if carry != 0 {
-                rest_of(rest, move |rest| rest.young_bytes.fetch_add(carry, Ordering::Relaxed));
-            }
-            self.young_bytes.store(sum, Ordering::Relaxed);
-        } else {
-            let (sum, carry) = add(&self.ages, freed.age.into());
-            if carry != 0 {
-                rest_of(rest, move |rest| rest.ages.fetch_add(carry, Ordering::Relaxed));
-            }
-            self.ages.store(sum, Ordering::Relaxed);
-            let first = self.first.load(Ordering::Relaxed);
-            match self.window.get(class.wrapping_sub(first.into())) {
-                Some(count) if first != 0 => add_one(count, class, rest),
-                _ => self.count_outside(class, rest),
+        let (sum, is_over) = self.ages.load(Ordering::Relaxed).overflowing_add(freed.age);
+        self.ages.store(sum, Ordering::Relaxed);
+        if is_over {
+            rest_of(rest, |rest| rest.ages.fetch_add(1 << u32::BITS, Ordering::Relaxed));
+        }
+        add_to_count(&self.classes[class], 1, class, rest);
+        // Without a branch, for it is by chance in many a program.
+        add_to_count(&self.temporary, freed.is_temporary.into(), TEMPORARY, rest);
+        if freed.age == 0 {
+            let sum = u64::from(self.young_bytes.load(Ordering::Relaxed)).wrapping_add(freed.size);
+            self.young_bytes.store(sum as u16, Ordering::Relaxed);
+            if sum > u16::MAX.into() {
+                rest_of(rest, move |rest| rest.young_bytes.fetch_add(sum & !0xffff, Ordering::Relaxed));
             }
         }
-        if freed.is_temporary {
-            add_one_of_many(&self.temporary, TEMPORARY, rest);
-        }
-    }
-
-    /// Counts an object whose class is not in the window.
-    #[cold]
-    #[inline(never)]
-    fn count_outside(&self, class: usize, rest: impl Fn() -> Option<&'static Lifetimes> + Copy) {
-        if self.first.load(Ordering::Relaxed) != 0 {
-            rest_of(rest, move |rest| rest.add(class, 1));
-            return;
-        }
-        let first = if class > LOW { CLASSES - WINDOW } else { 1 };
-        self.first.store(first as u8, Ordering::Relaxed);
-        add_one(&self.window[class - first], class, rest);
     }
 
     /// The counts now, with those of the rest.
     pub fn get(&self, rest: Option<&Lifetimes>) -> Lifetime {
         let mut all = rest.map_or_else(Lifetime::default, Lifetimes::get);
-        let first = usize::from(self.first.load(Ordering::Relaxed));
-        all.classes[0] += u64::from(self.young.load(Ordering::Relaxed));
-        for (class, count) in all.classes.iter_mut().skip(first).zip(&self.window) {
+        for (class, count) in all.classes.iter_mut().zip(&self.classes) {
             *class += u64::from(count.load(Ordering::Relaxed));
         }
         all.temporary += u64::from(self.temporary.load(Ordering::Relaxed));
@@ -133,31 +99,14 @@ impl Default for Recent {
     }
 }
 
-/// Adds one to a count of a [`Recent`]; where it wraps, the rest takes what it held.
+/// Adds 0 or 1 to a count of a [`Recent`]; where it wraps, the rest takes what it held.
 #[inline(always)]
-fn add_one(count: &AtomicU8, number: usize, rest: impl Fn() -> Option<&'static Lifetimes>) {
-    let next = count.load(Ordering::Relaxed).wrapping_add(1);
-    count.store(next, Ordering::Relaxed);
-    if next == 0 {
-        rest_of(rest, move |rest| rest.add(number, 1 << 8));
+fn add_to_count(count: &AtomicU8, amount: u8, number: usize, rest: impl Fn() -> Option<&'static Lifetimes>) {
+    let (sum, is_over) = count.load(Ordering::Relaxed).overflowing_add(amount);
+    count.store(sum, Ordering::Relaxed);
+    if is_over {
+        rest_of(rest, move |rest| rest.add(number, 1 << u8::BITS));
     }
-}
-
-/// The same for a count that wraps more seldom.
-#[inline(always)]
-fn add_one_of_many(count: &AtomicU16, number: usize, rest: impl Fn() -> Option<&'static Lifetimes>) {
-    let next = count.load(Ordering::Relaxed).wrapping_add(1);
-    count.store(next, Ordering::Relaxed);
-    if next == 0 {
-        rest_of(rest, move |rest| rest.add(number, 1 << 16));
-    }
-}
-
-/// A sum and what is carried over 32 bits.
-#[inline(always)]
-fn add(sum: &AtomicU32, amount: u64) -> (u32, u64) {
-    let total = u64::from(sum.load(Ordering::Relaxed)).wrapping_add(amount);
-    (total as u32, total >> 32 << 32)
 }
 
 /// Does something to the rest of a record's lifetimes. Without memory for them it is lost.

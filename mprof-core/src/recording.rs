@@ -57,7 +57,7 @@ pub fn stop() {
 }
 
 /// Forgets all that was recorded, and records from now on. While all other threads rest (see
-/// [`Rest`](heap::Rest)): one in its heap would count in records that are no longer there.
+/// [`Rest`](heap::Rest)): one in its heap would count where nobody reads any more.
 pub fn begin_anew() {
     ERA.fetch_add(1, Ordering::AcqRel);
     process::forget_events();

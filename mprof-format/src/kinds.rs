@@ -235,12 +235,14 @@ pub enum Category {
 impl Category {
     /// The category of an object of `size` bytes (paper, section 2.4, note 2).
     pub const fn of_size(size: u64) -> Category {
-        match size {
-            0..=32 => Category::Small,
-            33..=256 => Category::Medium,
-            257..=2048 => Category::Large,
-            _ => Category::ExtraLarge,
-        }
+        Category::from_index(Category::index_of_size(size))
+    }
+
+    /// The number of that category.
+    #[inline(always)]
+    pub const fn index_of_size(size: u64) -> u8 {
+        // Without branches: the sizes that a program asks for in turn may be any.
+        (size > 32) as u8 + (size > 256) as u8 + (size > 2048) as u8
     }
 
     /// The category of a collector's object of `size` bytes.

@@ -128,7 +128,7 @@ impl Heap {
     /// The same, with nothing asked of the owner.
     #[inline(always)]
     unsafe fn allocate_now(&mut self, entry: Entry, size: usize) -> u32 {
-        let category = Category::of_size(size as u64).index();
+        let category = Category::index_of_size(size as u64);
         // SAFETY: as the caller vouches.
         let counted = unsafe { self.counted(entry, category) };
         self.bins.allocate(size);

@@ -18,7 +18,7 @@ use crate::ledger::Epoch;
 use crate::lifetimes::{Ages, Freed, Lifetimes, Recent};
 use crate::note;
 use crate::watch::{Grown, Growth};
-use beside::{Beside, Kept, Remote, Sparse, beside, sparse};
+use beside::{Beside, Kept, Remote, Sparse, beside, existing, sparse};
 
 pub use tallies::{Tally, of_context};
 pub use unknown::{allocate_unknown, allocate_unknown_collected, free_common, unknown_tallies};
@@ -270,15 +270,23 @@ impl Chunk {
     #[cold]
     #[inline(never)]
     fn put_aside(&self, index: usize, mark: u16) {
-        let Some(kept) = beside(&self.kept) else {
-            PEAK_LOST.store(true, Ordering::Relaxed);
-            return;
-        };
+        let Some(kept) = existing(&self.kept, index) else { return self.put_aside_first(index, mark) };
         let record = &self.records[index];
         let allocs = record.allocs();
-        kept[index].objects.set(allocs.saturating_sub(record.frees.get()));
-        kept[index].bytes.set(record.bytes.get().saturating_sub(record.freed_bytes.get()));
+        kept.objects.set(allocs.saturating_sub(record.frees.get()));
+        kept.bytes.set(record.bytes.get().saturating_sub(record.freed_bytes.get()));
         record.allocs.set(allocs | u64::from(mark) << MARK_SHIFT);
+    }
+
+    /// The same where no record of the chunk has put anything aside before.
+    #[cold]
+    #[inline(never)]
+    fn put_aside_first(&self, index: usize, mark: u16) {
+        if beside(&self.kept).is_some() {
+            self.put_aside(index, mark);
+        } else {
+            PEAK_LOST.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Takes the marks of epochs away, as the owner: they are used anew.
