@@ -149,21 +149,21 @@ fn free_unready(entry: Entry, start: *mut u8) {
             unsafe { count_free_watched(entry, &mut *heap, object, chunk) };
             mark.set(before);
         }
-        _ => count_free_without_heap(object),
+        _ => count_free_without_heap(object.counter, object.header.size),
     }
 }
 
-/// Counts a free at once and from any thread.
-pub(super) fn count_free_without_heap(Object { header, counter, .. }: Object) {
-    let size = header.size as u64;
+/// Counts a free of an object of `size` bytes at once and from any thread.
+pub(super) fn count_free_without_heap(counter: records::Counter, size: usize) {
+    let bytes = size as u64;
     let counted = match counter.chunk {
         Some(chunk) => {
-            chunk.free_ageless(counter.number, size, ledger::book_free(size));
+            chunk.free_ageless(counter.number, bytes, ledger::book_free(bytes));
             true
         }
-        None => records::free_common(counter.number, size),
+        None => records::free_common(counter.number, bytes),
     };
     if counted {
-        COMMON_BINS.free_shared(header.size);
+        COMMON_BINS.free_shared(size);
     }
 }

@@ -1,7 +1,7 @@
 //! Reallocations: a free of the old object and an allocation of the new one, also where it did not move.
 
 use super::allocation::{Request, record, record_watched, record_without_chain};
-use super::free::{Object, count_free_without_heap};
+use super::free::{Object, count_free_without_heap, identify_ours};
 use super::{Situation, situation};
 use crate::header::{self, GROWN, HEADER, Header, WATCHED};
 use crate::heap::Heap;
@@ -29,21 +29,28 @@ pub unsafe fn reallocate(
         unsafe { reallocate_in::<false>(entry, object, size, real, Situation::Ready(mark, heap)) }
     } else {
         // SAFETY: as the caller vouches.
-        unsafe { reallocate_unready(entry, object, size, real) }
+        unsafe { reallocate_unready(entry, object.start, size, real) }
     }
 }
 
-/// [`reallocate`] for a thread that is not in the program, is watched, or has no heap.
+/// [`reallocate`] for a thread that is not in the program, is watched, or has no heap. The object was identified just
+/// now: it is passed by its address because that is cheap.
 #[cold]
 #[inline(never)]
 unsafe fn reallocate_unready(
     entry: Entry,
-    object: Object,
+    start: *mut u8,
     size: usize,
     real: impl Fn(*mut u8, usize) -> *mut u8,
 ) -> *mut u8 {
     // SAFETY: as the caller vouches.
-    unsafe { reallocate_in::<true>(entry, object, size, real, situation(entry)) }
+    unsafe {
+        match identify_ours(start) {
+            Some(object) => reallocate_in::<true>(entry, object, size, real, situation(entry)),
+            // Another thread has just freed it: the real allocator is to judge.
+            None => real(start, size),
+        }
+    }
 }
 
 #[inline(always)]
@@ -68,7 +75,7 @@ unsafe fn reallocate_in<const WATCH: bool>(
         page_objects::remove(start as usize);
     }
     let restore = if let Situation::Ready(mark, _) = situation {
-        let before = mark.get();
+        let before = if WATCH { mark.get() } else { Doing::Program };
         mark.set(Doing::Real(entry.sp));
         Some((mark, before))
     } else {
@@ -84,7 +91,7 @@ unsafe fn reallocate_in<const WATCH: bool>(
         // SAFETY: the mark says that the thread is in its heap; the old object is gone.
         unsafe { count_moved::<WATCH>(&mut *heap, entry, object, birth, moved, request) }
     } else {
-        count_free_without_heap(object);
+        count_free_without_heap(object.counter, header.size);
         // SAFETY: the moved block is ours.
         unsafe { record_without_chain(moved, request) }
     };
@@ -103,7 +110,7 @@ unsafe fn reallocate_in<const WATCH: bool>(
 ///
 /// # Safety
 /// The object is where it was, and only its header was taken away.
-#[cold]
+#[inline(always)] // else the header is laid out in memory before each call of the real function
 unsafe fn put_back(start: *mut u8, header: Header) {
     if page_objects::on_page_start(start as usize) {
         // The page was in the set: the part of the table that it is in is there.
@@ -134,7 +141,7 @@ unsafe fn count_moved<const WATCH: bool>(
             Some(birth) if WATCH => heap.free_watched(start, header, chunk, birth),
             _ => heap.free(start, header, chunk),
         },
-        Some(counter) => count_free_without_heap(Object { counter, ..object }),
+        Some(counter) => count_free_without_heap(counter, header.size),
         None => {}
     }
     // SAFETY: as the caller vouches.

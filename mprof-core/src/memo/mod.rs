@@ -29,7 +29,7 @@ const ENTRY_WORDS: usize = 96;
 /// Addresses of words that may be compared on the way to an entry.
 const MOST_COMPARED: usize = 2 * ENTRY_WORDS;
 /// Lines of the pool that a chain takes on average, its segments included; more of them together fill the memo.
-const LINES_PER_ENTRY: usize = 3;
+const LINES_PER_ENTRY: usize = 2;
 /// How often an entry is to be found again, on average, to be worth the making.
 const WORTHWHILE_HITS: usize = 2;
 /// Chains not kept after those kept were not worth it; doubled each time.

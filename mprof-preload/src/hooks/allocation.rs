@@ -155,29 +155,60 @@ unsafe extern "C" fn hook_realloc(pointer: *mut c_void, size: usize, sp: usize, 
                 .cast()
         };
     }
-    // SAFETY: as for free.
-    match unsafe { events::identify(pointer.cast()) } {
-        // SAFETY: the object is alive and ours.
-        Pointer::Ours(object) if size == 0 => unsafe {
-            // glibc frees; other allocators may give a block, which is theirs alone.
-            events::free(entry, object);
-            real(object.block().cast(), 0)
-        },
-        // SAFETY: as above; the real function is as realloc(3).
-        Pointer::Ours(object) => unsafe {
-            events::reallocate(entry, object, size, |block, size| real(block.cast(), size).cast()).cast()
-        },
-        // SAFETY: the real allocator is to judge the real block.
-        Pointer::Freed(freed) => unsafe {
-            misuse::double_free(entry, freed, identity::program());
-            real(pointer.byte_sub(1 << freed.offset_log2), size)
-        },
-        // SAFETY: the piece came from there.
-        Pointer::Foreign if bootstrap::owns(pointer) => unsafe {
-            move_from_bootstrap(pointer, size, || hook_malloc(size, sp, bp))
-        },
-        // SAFETY: the pointer is the real allocator's.
-        Pointer::Foreign => unsafe { real(pointer, size) },
+    // SAFETY: as for free; the real function is as realloc(3).
+    unsafe {
+        match events::identify_ours(pointer.cast()) {
+            Some(object) if size != 0 => {
+                events::reallocate(entry, object, size, |block, size| real(block.cast(), size).cast()).cast()
+            }
+            Some(_) => reallocate_to_nothing(entry, pointer, real),
+            None => reallocate_headless(entry, pointer, size, real),
+        }
+    }
+}
+
+type Reallocate = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
+
+/// realloc(3) of an object to size 0.
+///
+/// # Safety
+/// The object was identified just now.
+#[cold]
+#[inline(never)]
+unsafe fn reallocate_to_nothing(entry: Entry, pointer: *mut c_void, real: Reallocate) -> *mut c_void {
+    // SAFETY: the object is alive and ours.
+    unsafe {
+        let Some(object) = events::identify_ours(pointer.cast()) else { return real(pointer, 0) };
+        // glibc frees; other allocators may give a block, which is theirs alone.
+        events::free(entry, object);
+        real(object.block().cast(), 0)
+    }
+}
+
+/// realloc(3) of a pointer without a header.
+///
+/// # Safety
+/// As realloc(3), whose pointer is not null.
+#[cold]
+#[inline(never)]
+unsafe fn reallocate_headless(
+    entry: Entry,
+    pointer: *mut c_void,
+    size: usize,
+    real: Reallocate,
+) -> *mut c_void {
+    // SAFETY: the real allocator is to judge what is its own.
+    unsafe {
+        match freed::judge(pointer.cast()) {
+            Pointer::Freed(freed) => {
+                misuse::double_free(entry, freed, identity::program());
+                real(pointer.byte_sub(1 << freed.offset_log2), size)
+            }
+            _ if bootstrap::owns(pointer) => {
+                move_from_bootstrap(pointer, size, || hook_malloc(size, entry.sp, entry.bp))
+            }
+            _ => real(pointer, size),
+        }
     }
 }
 
