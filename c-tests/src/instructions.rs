@@ -1,8 +1,8 @@
 //! Instructions that the library executes for a workload, counted by callgrind.
 //!
 //! A machine's clock is noisy, its instructions are not. Each workload runs twice, with different amounts of work; the
-//! difference has no start and no end in it. Only instructions inside `libmprof.so` count: those of the C library and
-//! of the workload depend on the machine.
+//! difference has no start in it, and the end, which writes the more the more there was, is not counted. Only
+//! instructions inside `libmprof.so` count: those of the C library and of the workload depend on the machine.
 
 use std::env;
 use std::fs;
@@ -16,6 +16,9 @@ use crate::tools::Tools;
 
 /// Much longer than the longest takes on a busy machine.
 const TIME_LIMIT: Duration = Duration::from_secs(300);
+
+/// The library's function that writes the profile: callgrind does not collect while it runs.
+const WRITING: &str = "mprof::profile::write_alone";
 
 /// A program of `bench/workloads/` and two amounts of work.
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +79,7 @@ impl Workload {
         command.env("LD_PRELOAD", &Tools::get().library).env("MPROF_DATA", scratch.path().join("data"));
         command.envs(env::var_os("PATH").map(|path| ("PATH", path)));
         command.args(["--tool=callgrind", "--callgrind-out-file=callgrind.out"]);
+        command.arg(format!("--toggle-collect={WRITING}")).arg("--collect-atstart=yes");
         command.arg(program.join(self.name)).args(self.before).arg(amount.to_string()).stdin(Stdio::null());
         let output: Output =
             run(&mut command, scratch.path(), "valgrind", TIME_LIMIT).expect("valgrind runs");

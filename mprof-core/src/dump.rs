@@ -7,10 +7,11 @@ mod straight;
 use core::sync::atomic::Ordering;
 
 use mprof_format::kinds::{Category, Counter, Frame, ModuleKind, Reason, Special};
-use mprof_format::write::{ModuleRef, ProcessRef, Sink, ThreadRef, WriteError, Writer};
+use mprof_format::write::{Entry, ModuleRef, ProcessRef, Sink, ThreadRef, WriteError, Writer};
 
 use crate::heap::{self, HeapView};
 use crate::ledger::Peak;
+use crate::lifetimes::Lifetime;
 use crate::lisp;
 use crate::location::{FrameKey, SPACE_ANONYMOUS, SPACE_LISP, SPACE_MODULES, SPACE_SPECIAL, SPACE_THREAD};
 use crate::process::{self, OPTIONS};
@@ -136,17 +137,16 @@ impl<S: Sink> Dump<'_, S> {
             let tallies = chunk.tallies(&peak, view.balance().epoch());
             tallies.filter(|tally| (1..length).contains(&tally.node))
         };
-        for tally in chunks().flat_map(tallies) {
-            self.counter(id(tally.node), &tally)?;
-        }
-        for tally in chunks().flat_map(tallies) {
-            self.live(id(tally.node), &tally)?;
+        for index in 1..length {
+            let latest = view.tree().node(index).record.load(Ordering::Acquire);
+            for (tally, lifetime) in records::of_context(latest, &peak, view.balance().epoch()) {
+                self.counter(id(index), &tally, &lifetime)?;
+            }
         }
         for tally in chunks().flat_map(tallies) {
             self.kept(id(tally.node), &tally)?;
         }
         let known = |node: u32| (1..length).contains(&node).then(|| id(node));
-        chunks().try_for_each(|chunk| self.lifetimes(chunk, known))?;
         chunks().try_for_each(|chunk| self.ages(chunk, known))?;
         chunks().try_for_each(|chunk| self.growth(chunk, known))?;
         chunks().for_each(|chunk| chunk.set_base(first));
@@ -163,24 +163,27 @@ impl<S: Sink> Dump<'_, S> {
         lenient(self.writer.context(None, Frame::Special(Special::Unknown)))?;
         self.contexts += 1;
         for tally in records::unknown_tallies(&peak) {
-            self.counter(context, &tally)?;
+            self.counter(context, &tally, &Lifetime::default())?;
         }
-        records::unknown_tallies(&peak).try_for_each(|tally| self.live(context, &tally))?;
         records::unknown_tallies(&peak).try_for_each(|tally| self.kept(context, &tally))
     }
 
-    fn counter(&mut self, context: u32, tally: &Tally) -> Result<(), S::Error> {
-        if tally.allocs == 0 {
-            return Ok(());
-        }
-        lenient(self.writer.counter(&Counter {
+    /// What is known of one record: what was counted, what was alive at the peak, and how long the freed objects lived.
+    fn counter(&mut self, context: u32, tally: &Tally, lifetime: &Lifetime) -> Result<(), S::Error> {
+        let category = Category::from_index(tally.category as u8);
+        let counter = (tally.allocs > 0).then_some(Counter {
             context,
-            category: Category::from_index(tally.category as u8),
+            category,
             allocs: tally.allocs,
             bytes: tally.bytes,
             frees: tally.frees,
             freed_bytes: tally.freed_bytes,
-        }))
+        });
+        let live = history::live(context, category, tally);
+        let lifetime = history::lifetime(context, category, lifetime);
+        let entry = Entry { counter: counter.as_ref(), live: live.as_ref(), lifetime: lifetime.as_ref() };
+        // One without anything is refused, and left out.
+        lenient(self.writer.entry(&entry))
     }
 
     /// The modules that were not written yet.

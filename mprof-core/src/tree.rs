@@ -23,7 +23,7 @@ pub struct Node {
     /// Index of the parent; 0 at the top.
     pub parent: u32,
     /// Number of its latest counter record, which names the next; 0 where nothing was allocated.
-    pub record: u32,
+    pub record: AtomicU32,
     /// The children asked for last: index, and a tag of the key in the high bits. 0: none. The owner's alone.
     children: [u32; REMEMBERED],
 }
@@ -166,7 +166,7 @@ impl Tree {
     pub fn node_mut(&mut self, index: u32) -> &mut Node {
         let chunk = self.chunks[index as usize / CHUNK % CHUNKS].load(Ordering::Relaxed);
         debug_assert!(index < self.len() && !chunk.is_null());
-        // SAFETY: as in `node`. Others read `key` and `parent` only, which do not change.
+        // SAFETY: as in `node`. Others read `key` and `parent`, which do not change, and `record`, which is atomic.
         unsafe { &mut (*chunk).0[index as usize % CHUNK] }
     }
 
@@ -233,7 +233,7 @@ impl Tree {
         // SAFETY: the slot of a new index is written by the owner alone, before the count makes it visible.
         unsafe {
             let node = &raw mut (*chunk).0[index as usize % CHUNK];
-            node.write(Node { key, parent, record: 0, children: [0; REMEMBERED] });
+            node.write(Node { key, parent, record: AtomicU32::new(0), children: [0; REMEMBERED] });
         }
         self.count.store(index + 1, Ordering::Release);
         if let Some(children) = self.children.as_mut() {

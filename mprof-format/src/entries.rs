@@ -1,13 +1,13 @@
 //! How single fields become numbers, for both directions.
 
-use crate::kinds::{Counter, LAST_BIN};
+use crate::kinds::LAST_BIN;
 
 /// An id that may be missing: 0, or one more than the id.
 pub(crate) fn optional(id: Option<u32>) -> u64 {
     id.map_or(0, |id| u64::from(id) + 1)
 }
 
-/// What became of a counter's objects; the low two bits of its second number.
+/// What became of a counter's objects; the low two bits of the second number of counters that are not packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Life {
@@ -17,18 +17,6 @@ pub(crate) enum Life {
     All = 1,
     /// The counts of the kept ones follow.
     Some = 2,
-}
-
-impl Life {
-    pub(crate) fn of(counter: &Counter) -> Life {
-        if counter.allocs == counter.frees && counter.bytes == counter.freed_bytes {
-            Life::None
-        } else if counter.frees == 0 && counter.freed_bytes == 0 {
-            Life::All
-        } else {
-            Life::Some
-        }
-    }
 }
 
 /// Categories below this number are told together with a context; this one says that the category follows.

@@ -46,6 +46,12 @@ impl<'a> Input<'a> {
         Ok(part)
     }
 
+    /// The same without its first `length` bytes, or as many as there are.
+    pub(crate) fn skipped(self, length: usize) -> Input<'a> {
+        let length = length.min(self.rest.len());
+        Input { rest: &self.rest[length..], offset: self.offset + length as u64 }
+    }
+
     fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Damage> {
         let part = self.part(N as u64, what)?;
         Ok(*part.rest.first_chunk().expect("a part is as long as asked for"))

@@ -377,6 +377,20 @@ pub enum Tag {
     /// 43 03  04  01  88 27                    # context 11, category 3 (x): one possible, 5000 bytes
     /// ```
     Reachability = 18,
+    /// What was allocated where, with what was alive at the peak and how long freed objects lived: one entry for each
+    /// context and category, in the place of [`Tag::Counters`], the entries of [`Tag::Peak`], and [`Tag::Lifetimes`].
+    /// How it is coded is told in `docs/FORMAT.md` (section 6) and in `packed`.
+    ///
+    /// ```text
+    /// bits, coded by their odds; zeros up to one byte an entry
+    /// ```
+    ///
+    /// ```hex packed
+    /// 8a 36 9c dd 13 3e                       # context 3, m: 5019, 1 023 876 bytes, none freed, all there at the peak
+    /// 32 c1 15 15 3f e5 c0 fa 1b 64 44 d0 9a 5f 61 5e  # four entries more, and that there is none behind them
+    /// 2c 83 e6 0d ac 20 7d 13 12 e6 47 f4 58 69 ba 11 0d
+    /// ```
+    Packed = 19,
     /// Says that `mpfilt` has added names; empty.
     ///
     /// ```hex
@@ -472,6 +486,7 @@ impl Tag {
             16 => Tag::Rounding,
             17 => Tag::Changes,
             18 => Tag::Reachability,
+            19 => Tag::Packed,
             32 => Tag::Names,
             33 => Tag::Files,
             34 => Tag::Functions,

@@ -48,6 +48,7 @@ mod frames;
 pub mod history;
 pub mod kinds;
 pub mod layout;
+mod packed;
 pub mod reachability;
 mod record;
 mod refs;

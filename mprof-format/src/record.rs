@@ -55,6 +55,15 @@ impl<'a> Record<'a> {
         self.append(string);
     }
 
+    pub(crate) fn byte(&mut self, byte: u8) {
+        self.append(&[byte]);
+    }
+
+    /// Length of the payload so far, bytes.
+    pub(crate) fn length(&self) -> usize {
+        self.used - RECORD_HEADER
+    }
+
     fn append(&mut self, bytes: &[u8]) {
         let end = self.used + bytes.len();
         if let Some(place) = self.buffer.get_mut(self.used..end) {

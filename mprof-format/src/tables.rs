@@ -2,6 +2,7 @@
 //! is whole and all that it refers to is there, so what is in the tables is good however the reading ends.
 
 mod history;
+mod packed;
 mod reachability;
 
 use crate::entries::{Life, bin_bytes, bin_number};
@@ -13,6 +14,7 @@ use crate::layout::Tag;
 use crate::model::{
     Context, Function, LispFunction, Module, Names, Process, Profile, Site, Thread, Type, TypeBin,
 };
+use crate::packed::Cell;
 use crate::varint::unzigzag;
 
 /// What has been read.
@@ -22,6 +24,8 @@ pub(crate) struct Tables {
     has_process: bool,
     /// The last snapshot whose changes were told.
     changed: usize,
+    /// What packed entries are told after; empty before the first.
+    packed: Vec<Cell>,
 }
 
 impl Tables {
@@ -47,6 +51,7 @@ impl Tables {
             Tag::Threads => self.threads(input)?,
             Tag::Contexts => self.contexts(input)?,
             Tag::Counters => self.counters(input)?,
+            Tag::Packed => self.packed(input)?,
             Tag::Bins => self.bins(input)?,
             Tag::LispFunctions => self.lisp_functions(input)?,
             Tag::TypeBins => self.type_bins(input)?,

@@ -8,16 +8,18 @@
 //! turns, but entries share a record, and so its short deltas, only with others of their kind next to them.
 
 mod history;
+mod packed;
 mod reachability;
 
-use crate::entries::{Life, bin_bytes, bin_number, optional};
+use crate::entries::{bin_bytes, bin_number, optional};
 use crate::frames::{CELLS_SIZE, FrameMemory, Told, cells_from};
-use crate::kinds::{Bin, Category, Counter, Frame, LAST_BIN, SourceFrame};
+use crate::kinds::{Bin, Category, Frame, LAST_BIN, SourceFrame};
 use crate::layout::{FILE_HEADER, LITTLE_ENDIAN, MAGIC, POINTER_WIDTH, Tag, VERSION};
 use crate::record::{self, Record};
-use crate::varint::{MAX_VARINT, zigzag};
+use crate::varint::MAX_VARINT;
 
 pub use crate::refs::{FunctionRef, LispFunctionRef, ModuleRef, ProcessRef, ThreadRef, TypeRef};
+pub use packed::Entry;
 
 /// Where the file's bytes go.
 pub trait Sink {
@@ -64,7 +66,10 @@ impl<E: core::error::Error + 'static> core::error::Error for WriteError<E> {
 }
 
 /// Smallest buffer with which only over-long strings are cut and nothing else is [`WriteError::TooLarge`], bytes.
-pub const MIN_BUFFER: usize = CELLS_SIZE + 512;
+pub const MIN_BUFFER: usize = BEFORE_RECORD + crate::packed::LONGEST + 64;
+
+/// Bytes of a buffer that are used for other things than the record.
+pub const BEFORE_RECORD: usize = CELLS_SIZE + crate::packed::MEMORY;
 
 /// Most bytes that an entry's numbers take, site frames aside; with [`MIN_BUFFER`] there is always room for them.
 const NUMBERS: usize = 12 * MAX_VARINT;
@@ -89,8 +94,8 @@ pub struct Writer<'a, S: Sink> {
     counts: Counts,
     /// Frames earlier in the open record.
     frames: FrameMemory<'a>,
-    /// Last counter's context in the open record.
-    counter_context: u32,
+    /// Counters earlier in the file, and the entries in the open record.
+    packed: packed::Memory<'a>,
     /// Last bin in the open record, as [`bin_number`].
     bin: u64,
     /// Lowest bin that may follow, as [`bin_number`].
@@ -103,18 +108,19 @@ pub struct Writer<'a, S: Sink> {
 type Written<T, S> = Result<T, WriteError<<S as Sink>::Error>>;
 
 impl<'a, S: Sink> Writer<'a, S> {
-    /// A writer that uses the first 8 KiB of `buffer` as a memory of frames, and the rest to collect a record in
-    /// (the monitor's buffer: 64 KiB; at least [`MIN_BUFFER`]). So a file that is cut loses no more than one
-    /// buffer's length before the cut.
+    /// A writer that uses the first [`BEFORE_RECORD`] bytes of `buffer` as a memory of frames and counters, and the rest
+    /// to collect a record in (in all at least [`MIN_BUFFER`]). So a file that is cut loses no more than one such record
+    /// before the cut.
     pub fn new(sink: S, buffer: &'a mut [u8]) -> Writer<'a, S> {
         let (cells, buffer) = cells_from(buffer);
+        let (packed, buffer) = packed::Memory::from(buffer);
         Writer {
             sink,
             record: Record::new(buffer),
             records: 0,
             counts: Counts::default(),
             frames: FrameMemory::new(cells),
-            counter_context: 0,
+            packed,
             bin: 0,
             next_bin: 0,
             last: history::Last::default(),
@@ -259,31 +265,6 @@ impl<'a, S: Sink> Writer<'a, S> {
         self.frame(up.into(), frame);
         self.counts.contexts = next;
         Ok(id)
-    }
-
-    /// Adds what was allocated at one context in one category; shortest by rising context. Counters of the same
-    /// context and category are summed by the reader.
-    ///
-    /// # Errors
-    /// The sink's; `Invalid` where the context is not written yet.
-    pub fn counter(&mut self, counter: &Counter) -> Written<(), S> {
-        if counter.context >= self.counts.contexts {
-            return Err(WriteError::Invalid("a counter comes after its context"));
-        }
-        self.room(Tag::Counters, NUMBERS)?;
-        let step = i64::from(counter.context) - i64::from(self.counter_context);
-        self.counter_context = counter.context;
-        self.record.number(zigzag(step));
-        let life = Life::of(counter);
-        let category = counter.category.index();
-        self.record.number(u64::from(category) << 2 | life as u64);
-        self.record.number(counter.allocs);
-        self.record.number(counter.bytes);
-        if life == Life::Some {
-            self.record.number(counter.allocs.wrapping_sub(counter.frees));
-            self.record.number(counter.bytes.wrapping_sub(counter.freed_bytes));
-        }
-        Ok(())
     }
 
     /// Adds a bin, by rising size.
@@ -445,6 +426,9 @@ impl<'a, S: Sink> Writer<'a, S> {
     /// # Errors
     /// The sink's.
     pub fn flush(&mut self) -> Written<(), S> {
+        if self.record.tag() == Some(Tag::Packed) {
+            self.packed.finish(&mut self.record);
+        }
         if let Some(bytes) = self.record.seal() {
             self.sink.write_all(bytes).map_err(WriteError::Sink)?;
             self.records += 1;
@@ -463,7 +447,7 @@ impl<'a, S: Sink> Writer<'a, S> {
         }
         self.record.open(tag);
         self.frames.forget();
-        self.counter_context = 0;
+        self.packed.begin();
         self.bin = 0;
         self.last = history::Last::default();
         self.heads.begin(tag, &mut self.record);

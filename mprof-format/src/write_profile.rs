@@ -3,8 +3,8 @@
 use crate::layout::FILE_INCOMPLETE;
 use crate::model::{History, Names, Profile};
 use crate::write::{
-    FunctionRef, LispFunctionRef, MIN_BUFFER, ModuleRef, ProcessRef, Sink, ThreadRef, TypeRef, WriteError,
-    Writer, site_bound, string_bound,
+    Entry, FunctionRef, LispFunctionRef, MIN_BUFFER, ModuleRef, ProcessRef, Sink, ThreadRef, TypeRef,
+    WriteError, Writer, site_bound, string_bound,
 };
 use std::io;
 
@@ -73,9 +73,10 @@ fn write_all<S: Sink>(profile: &Profile, writer: &mut Writer<'_, S>) -> Result<(
     for context in &profile.contexts {
         writer.context(context.parent, context.frame)?;
     }
-    for counter in &profile.counters {
-        writer.counter(counter)?;
+    if let Some(peak) = &profile.history.peak {
+        writer.peak(&peak.totals)?;
     }
+    entries(profile, |entry| writer.entry(entry))?;
     for bin in &profile.bins {
         writer.bin(bin)?;
     }
@@ -96,14 +97,28 @@ fn write_all<S: Sink>(profile: &Profile, writer: &mut Writer<'_, S>) -> Result<(
     Ok(())
 }
 
-fn write_history<S: Sink>(history: &History, writer: &mut Writer<'_, S>) -> Result<(), WriteError<S::Error>> {
-    if let Some(peak) = &history.peak {
-        writer.peak(&peak.totals)?;
-        peak.live.iter().try_for_each(|live| writer.live_at_peak(live))?;
+/// Calls `write` with what is told of each context and category.
+fn entries<E>(profile: &Profile, mut write: impl FnMut(&Entry<'_>) -> Result<(), E>) -> Result<(), E> {
+    let live = profile.history.peak.as_ref().map_or(&[][..], |peak| &peak.live);
+    let mut counters = profile.counters.iter().peekable();
+    let mut live = live.iter().peekable();
+    let mut lifetimes = profile.history.lifetimes.iter().peekable();
+    loop {
+        let counter = counters.peek().map(|counter| (counter.context, counter.category));
+        let alive = live.peek().map(|live| (live.context, live.category));
+        let lifetime = lifetimes.peek().map(|lifetime| (lifetime.context, lifetime.category));
+        let Some(key) = [counter, alive, lifetime].into_iter().flatten().min() else { return Ok(()) };
+        write(&Entry {
+            counter: counters.next_if(|counter| (counter.context, counter.category) == key),
+            live: live.next_if(|live| (live.context, live.category) == key),
+            lifetime: lifetimes.next_if(|lifetime| (lifetime.context, lifetime.category) == key),
+        })?;
     }
+}
+
+fn write_history<S: Sink>(history: &History, writer: &mut Writer<'_, S>) -> Result<(), WriteError<S::Error>> {
     history.curve.iter().try_for_each(|point| writer.point(point))?;
     history.snapshots.iter().try_for_each(|snapshot| writer.snapshot(&snapshot.totals).map(drop))?;
-    history.lifetimes.iter().try_for_each(|lifetime| writer.lifetime(lifetime))?;
     history.ages.iter().try_for_each(|ages| writer.ages(ages))?;
     history.growth.iter().try_for_each(|growth| writer.growth(growth))?;
     history.rounding.iter().try_for_each(|rounding| writer.rounding(rounding))?;

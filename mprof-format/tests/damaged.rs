@@ -5,7 +5,7 @@ mod common;
 
 use common::generate::profile;
 use common::{
-    EVERY_KIND_V1, HISTORY_V1, REACHABILITY_V1, every_kind, file_with, header, history, numbers,
+    EVERY_KIND_V1, HISTORY_V1, PACKED_V1, REACHABILITY_V1, every_kind, file_with, header, history, numbers,
     reachability, read_whole, record, record_ends,
 };
 use mprof_format::layout::{LITTLE_ENDIAN, POINTER_WIDTH, Tag, VERSION};
@@ -87,6 +87,7 @@ fn cut(bytes: &[u8], lengths: impl Fn(usize) -> bool, whole: &Profile) {
 fn the_golden_files_cut_at_every_length() {
     cut(EVERY_KIND_V1, |_| true, &every_kind());
     cut(HISTORY_V1, |_| true, &history());
+    cut(PACKED_V1, |_| true, &history());
     cut(REACHABILITY_V1, |_| true, &reachability());
 }
 
@@ -102,9 +103,12 @@ proptest! {
 
 #[test]
 fn every_flipped_bit_is_noticed() {
-    for (golden, whole) in
-        [(EVERY_KIND_V1, every_kind()), (HISTORY_V1, history()), (REACHABILITY_V1, reachability())]
-    {
+    for (golden, whole) in [
+        (EVERY_KIND_V1, every_kind()),
+        (HISTORY_V1, history()),
+        (PACKED_V1, history()),
+        (REACHABILITY_V1, reachability()),
+    ] {
         for bit in 0..golden.len() * 8 {
             let mut bytes = golden.to_vec();
             bytes[bit / 8] ^= 1 << (bit % 8);

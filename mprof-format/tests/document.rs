@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{EVERY_KIND_V1, HISTORY_V1, LISP_V1, REACHABILITY_V1};
+use common::{EVERY_KIND_V1, HISTORY_V1, LISP_V1, PACKED_V1, REACHABILITY_V1};
 
 const DOCUMENT: &str = include_str!("../../docs/FORMAT.md");
 const LAYOUT: &str = include_str!("../src/layout.rs");
@@ -66,6 +66,11 @@ fn both_show_the_records_about_the_course_of_time() {
 #[test]
 fn both_show_the_record_about_reachability() {
     both_show(REACHABILITY_V1, &[18], "hex reachability");
+}
+
+#[test]
+fn both_show_the_record_of_packed_counters() {
+    both_show(PACKED_V1, &[19], "hex packed");
 }
 
 /// The blocks marked as `wanted` are the records of these kinds in a golden file.

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{EVERY_KIND_V1, HISTORY_V1, REACHABILITY_V1, hostile};
+use common::{EVERY_KIND_V1, HISTORY_V1, PACKED_V1, REACHABILITY_V1, hostile};
 
 #[test]
 fn the_corpus_holds_what_must_hold() {
@@ -23,7 +23,7 @@ fn the_corpus_holds_what_must_hold() {
 
 #[test]
 fn the_golden_files_with_any_byte_changed_and_its_checksums_put_right() {
-    for golden in [EVERY_KIND_V1, HISTORY_V1, REACHABILITY_V1] {
+    for golden in [EVERY_KIND_V1, HISTORY_V1, PACKED_V1, REACHABILITY_V1] {
         for index in 0..golden.len() {
             for value in [0, 1, 0x7f, 0x80, 0xff] {
                 let mut bytes = golden.to_vec();

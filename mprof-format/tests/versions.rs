@@ -4,10 +4,10 @@
 mod common;
 
 use common::{
-    EVERY_KIND_V1, HISTORY_V1, LISP_V1, REACHABILITY_V1, every_kind, header, history, lisp, reachability,
-    read_whole, written,
+    EVERY_KIND_V1, HISTORY_V1, LISP_V1, PACKED_V1, REACHABILITY_V1, every_kind, header, history, lisp,
+    reachability, read_whole, written,
 };
-use mprof_format::layout::VERSION;
+use mprof_format::layout::{Tag, VERSION};
 use mprof_format::{ReadError, read};
 
 #[test]
@@ -17,15 +17,30 @@ fn version_1_is_read() {
     assert_eq!(read_whole(LISP_V1), lisp());
     assert_eq!(read_whole(HISTORY_V1), history());
     assert_eq!(read_whole(REACHABILITY_V1), reachability());
+    assert_eq!(read_whole(PACKED_V1), history());
+}
+
+/// The records of a file but for those whose place packed counters have taken, and their number at the end.
+fn others(file: &[u8]) -> Vec<&[u8]> {
+    let ends = common::record_ends(file);
+    let starts = [20].into_iter().chain(ends.iter().copied());
+    let records = starts.zip(&ends).map(|(start, end)| &file[start..*end]);
+    let packed = [Tag::Counters, Tag::Peak, Tag::Lifetimes, Tag::Packed, Tag::End].map(Tag::number);
+    records.filter(|record| !packed.contains(&u16::from_le_bytes([record[0], record[1]]))).collect()
 }
 
 #[test]
 fn version_1_is_written() {
     assert_eq!(VERSION, 1);
-    assert_eq!(written(&every_kind()), EVERY_KIND_V1);
-    assert_eq!(written(&lisp()), LISP_V1);
-    assert_eq!(written(&history()), HISTORY_V1);
-    assert_eq!(written(&reachability()), REACHABILITY_V1);
+    assert_eq!(written(&history()), PACKED_V1);
+    for (profile, golden) in [
+        (every_kind(), EVERY_KIND_V1),
+        (lisp(), LISP_V1),
+        (history(), HISTORY_V1),
+        (reachability(), REACHABILITY_V1),
+    ] {
+        assert_eq!(others(&written(&profile)), others(golden));
+    }
 }
 
 #[test]

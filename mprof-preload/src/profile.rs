@@ -10,14 +10,15 @@ use mprof_core::heap::Rest;
 use mprof_core::note::{self, Printable, Text};
 use mprof_core::{child, process, recording, reference, sys};
 use mprof_format::kinds::Reason;
-use mprof_format::write::Sink;
+use mprof_format::write::{BEFORE_RECORD, Sink};
 
 use crate::registers::Program;
 use crate::{file_name, identity, options, own_stack, reachability, registers, startup};
 
 use crate::file_name::PATH;
 
-const BUFFER: usize = 64 * 1024;
+/// With records of up to 56 KiB.
+const BUFFER: usize = BEFORE_RECORD + 56 * 1024;
 
 struct Buffer(UnsafeCell<[u8; BUFFER]>);
 

@@ -11,7 +11,7 @@ use super::{Dump, lenient};
 use crate::ledger::{self, Peak};
 use crate::records::{self, Chunk, Tally};
 use crate::snapshots::{self, Alive};
-use crate::{curve, process, watch};
+use crate::{curve, lifetimes, process, watch};
 
 /// Bytes that the curve takes in the file at most, its record's own among them.
 const CURVE_LENGTH: usize = 24 * 1024;
@@ -57,42 +57,6 @@ impl<S: Sink> Dump<'_, S> {
         let ns = self.clock.nanoseconds(time);
         let incomplete = records::is_peak_lost();
         lenient(self.writer.peak(&PeakTotals { bytes, objects, number, ns, uncertainty, incomplete }))
-    }
-
-    /// What was alive at the peak of one counter's objects.
-    pub(super) fn live(&mut self, context: u32, tally: &Tally) -> Result<(), S::Error> {
-        if tally.peak_objects == 0 {
-            return Ok(());
-        }
-        lenient(self.writer.live_at_peak(&Live {
-            context,
-            category: Category::from_index(tally.category as u8),
-            objects: tally.peak_objects,
-            bytes: tally.peak_bytes,
-        }))
-    }
-
-    /// How long the freed objects of a chunk lived. `id`: a node's context, if it was written.
-    pub(super) fn lifetimes(
-        &mut self,
-        chunk: &Chunk,
-        id: impl Fn(u32) -> Option<u32>,
-    ) -> Result<(), S::Error> {
-        for (node, category, counts) in chunk.all_lifetimes() {
-            let Some(context) = id(node) else { continue };
-            if counts.classes.iter().all(|count| *count == 0) {
-                continue;
-            }
-            lenient(self.writer.lifetime(&Lifetime {
-                context,
-                category: Category::from_index(category as u8),
-                classes: counts.classes,
-                temporary: counts.temporary,
-                ages: counts.ages,
-                young_bytes: counts.young_bytes,
-            }))?;
-        }
-        Ok(())
     }
 
     /// The ages of a chunk's freed objects in allocations, where these are watched.
@@ -203,6 +167,19 @@ impl<S: Sink> Dump<'_, S> {
         }
         points(parts).try_for_each(|point| lenient(self.writer.point(&point)))
     }
+}
+
+/// What was alive at the peak of one record's objects, if anything was.
+pub(super) fn live(context: u32, category: Category, tally: &Tally) -> Option<Live> {
+    let (objects, bytes) = (tally.peak_objects, tally.peak_bytes);
+    (objects > 0).then_some(Live { context, category, objects, bytes })
+}
+
+/// How long the freed objects of one record lived, if that is known of any.
+pub(super) fn lifetime(context: u32, category: Category, counts: &lifetimes::Lifetime) -> Option<Lifetime> {
+    let lifetimes::Lifetime { classes, temporary, ages, young_bytes } = *counts;
+    let is_any = classes.iter().any(|count| *count > 0);
+    is_any.then_some(Lifetime { context, category, classes, temporary, ages, young_bytes })
 }
 
 /// What has changed from one snapshot to the next, by rising record: its number, objects and bytes more.

@@ -317,7 +317,7 @@ impl Heap {
         if node == NO_NODE {
             return None;
         }
-        let latest = self.tree.node(node).record;
+        let latest = self.tree.node(node).record.load(Ordering::Relaxed);
         if let Some(found) = records::for_category(latest, u32::from(category)) {
             return Some(found);
         }
@@ -334,7 +334,7 @@ impl Heap {
                 }
             }
         };
-        self.tree.node_mut(node).record = issued.number();
+        self.tree.node(node).record.store(issued.number(), Ordering::Release);
         Some(issued)
     }
 

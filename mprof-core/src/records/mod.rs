@@ -20,7 +20,7 @@ use crate::note;
 use crate::watch::{Grown, Growth};
 use beside::{Beside, Kept, Remote, Sparse, beside, existing, sparse};
 
-pub use tallies::Tally;
+pub use tallies::{Tally, of_context};
 pub use unknown::{allocate_unknown, allocate_unknown_collected, free_common, unknown_tallies};
 
 /// Records in a chunk.
@@ -175,7 +175,7 @@ pub struct Chunk {
     first: AtomicU32,
     /// Context of each record (its node's index, times 16, plus the category).
     contexts: [AtomicU32; CHUNK],
-    /// The record of the same context and another category that was made before; 0: none. The owner's alone.
+    /// The record of the same context and another category that was made before; 0: none.
     others: [AtomicU32; CHUNK],
     records: [Record; CHUNK],
 }

@@ -3,10 +3,13 @@
 use core::sync::atomic::{AtomicPtr, Ordering, fence};
 
 use super::beside::{Beside, Remote, existing, existing_sparse};
-use super::{CHUNK, Chunk, FIRST_COLLECTED, MARK_SHIFT, Record};
+use super::{CHUNK, Chunk, FIRST_COLLECTED, MARK_SHIFT, Record, chunk_of};
 use crate::ledger::{self, Epoch};
 use crate::lifetimes::{Ages, Lifetime};
 use crate::watch::Growth;
+
+/// Categories that a record may be of.
+const CATEGORIES: usize = 16;
 
 /// What a record held when it was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,6 +46,26 @@ pub(super) fn tally(record: &Record, remote: Option<&Remote>) -> Tally {
     Tally { bytes, allocs, frees, freed_bytes, ..Tally::default() }
 }
 
+/// What the records of one context hold, and the lifetimes of their freed objects, by rising category, for a dump.
+/// `latest`: number of the latest of them, 0 for none; `epoch`: the one that their owner has noticed last.
+pub fn of_context(latest: u32, peak: &ledger::Peak, epoch: Epoch) -> impl Iterator<Item = (Tally, Lifetime)> {
+    let peak = *peak;
+    let mark = peak.epoch.filter(|now| *now == epoch).map(Epoch::mark);
+    let mut numbers = [0; CATEGORIES];
+    let mut number = latest;
+    for _ in 0..CATEGORIES {
+        let Some(chunk) = chunk_of(number).filter(|_| number != 0) else { break };
+        let index = number as usize % CHUNK;
+        numbers[chunk.contexts[index].load(Ordering::Relaxed) as usize % CATEGORIES] = number;
+        number = chunk.others[index].load(Ordering::Relaxed);
+    }
+    numbers.into_iter().filter(|number| *number != 0).filter_map(move |number| {
+        let (chunk, index) = (chunk_of(number)?, number as usize % CHUNK);
+        let lifetimes = existing_sparse(&chunk.lifetimes, index);
+        Some((chunk.tally(index, &peak, mark), chunk.records[index].lifetimes.get(lifetimes)))
+    })
+}
+
 impl Chunk {
     /// What the records hold, for a dump: frees are read before allocations, so that no more is freed than was
     /// allocated. `epoch`: the one that the owner has noticed last.
@@ -75,16 +98,6 @@ impl Chunk {
         tally.peak_objects = objects.saturating_sub(frees);
         tally.peak_bytes = bytes.saturating_sub(freed_bytes);
         tally
-    }
-
-    /// The lifetimes of each record's freed objects, for a dump, with node and category.
-    pub fn all_lifetimes(&self) -> impl Iterator<Item = (u32, u32, Lifetime)> + '_ {
-        let used = (self.used.load(Ordering::Acquire) as usize).min(CHUNK);
-        (0..used).map(|index| {
-            let lifetime = self.records[index].lifetimes.get(existing_sparse(&self.lifetimes, index));
-            let context = self.contexts[index].load(Ordering::Relaxed);
-            (context >> 4, context & 0xf, lifetime)
-        })
     }
 
     /// Number, objects and bytes of each record of which something is alive. In what other threads do meanwhile objects

@@ -159,7 +159,7 @@ pub(crate) const SITES: usize = 8;
 
 /// The profile as it would be written now.
 pub(crate) fn profile() -> Profile {
-    let mut buffer = vec![0; 64 * 1024];
+    let mut buffer = vec![0; mprof_format::write::BEFORE_RECORD + 56 * 1024];
     let facts =
         Facts { reason: Reason::Snapshot, signal: 0, program: b"/bin/test", arguments: std::iter::empty() };
     let rest = Rest::ask();

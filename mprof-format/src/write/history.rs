@@ -2,10 +2,7 @@
 
 use super::{NUMBERS, Sink, WriteError, Writer, Written};
 use crate::entries::{SMALL_CATEGORIES, bin_number};
-use crate::history::{
-    AGE_CLASSES, Ages, Change, Growth, LIFETIME_CLASSES, Lifetime, Live, PeakTotals, Point, Rounding,
-    SnapshotTotals,
-};
+use crate::history::{AGE_CLASSES, Ages, Change, Growth, PeakTotals, Point, Rounding, SnapshotTotals};
 use crate::kinds::{Category, LAST_BIN};
 use crate::layout::Tag;
 use crate::record::Record;
@@ -25,7 +22,7 @@ pub(super) struct Last {
 /// What is told at the beginning of each record, and what is to come.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Heads {
-    peak: Option<PeakTotals>,
+    pub(super) peak: Option<PeakTotals>,
     /// Snapshots written.
     snapshots: u32,
     /// The snapshot that changes are told of.
@@ -71,21 +68,6 @@ impl<S: Sink> Writer<'_, S> {
             return Err(WriteError::Invalid("there is one peak"));
         }
         self.room(Tag::Peak, NUMBERS)
-    }
-
-    /// Adds what was alive at the peak at one context in one category.
-    ///
-    /// # Errors
-    /// The sink's; `Invalid` where the peak or the context is not written yet.
-    pub fn live_at_peak(&mut self, live: &Live) -> Written<(), S> {
-        if self.heads.peak.is_none() {
-            return Err(WriteError::Invalid("what was alive at the peak comes after the peak"));
-        }
-        self.known(live.context)?;
-        self.room(Tag::Peak, NUMBERS)?;
-        self.key(live.context, live.category);
-        self.numbers(&[live.objects, live.bytes]);
-        Ok(())
     }
 
     /// Adds a point of the curve, by rising time.
@@ -135,43 +117,10 @@ impl<S: Sink> Writer<'_, S> {
         Ok(())
     }
 
-    /// Adds how long the freed objects of one context and category lived.
-    ///
-    /// # Errors
-    /// The sink's; `Invalid` where the context is not written yet.
-    pub fn lifetime(&mut self, lifetime: &Lifetime) -> Written<(), S> {
-        self.known(lifetime.context)?;
-        self.room(Tag::Lifetimes, classes_bound(LIFETIME_CLASSES))?;
-        self.key(lifetime.context, lifetime.category);
-        let temporary = lifetime.temporary;
-        let is_one = lifetime.objects() == 1 && lifetime.classes[Lifetime::class_of(lifetime.ages)] == 1;
-        if is_one && temporary <= 1 && lifetime.ages < 1 << 62 {
-            self.record.number(lifetime.ages << 2 | temporary << 1 | 1);
-        } else {
-            let kind = match temporary {
-                0 => 0,
-                all if all == lifetime.classes[0] => 1,
-                _ => 2,
-            };
-            self.record.number(mask(&lifetime.classes) << 3 | kind << 1);
-            self.counts(&lifetime.classes);
-            if kind == 2 {
-                self.record.number(temporary);
-            }
-            if lifetime.classes[1..].iter().any(|count| *count > 0) {
-                self.record.number(lifetime.ages);
-            }
-        }
-        if lifetime.classes[0] > 0 {
-            self.record.number(lifetime.young_bytes);
-        }
-        Ok(())
-    }
-
     /// Adds how many allocations the freed objects of one context and category outlived.
     ///
     /// # Errors
-    /// As for [`Writer::lifetime`].
+    /// The sink's; `Invalid` where the context is not written yet.
     pub fn ages(&mut self, ages: &Ages) -> Written<(), S> {
         self.known(ages.context)?;
         self.room(Tag::Ages, classes_bound(AGE_CLASSES))?;
@@ -185,7 +134,7 @@ impl<S: Sink> Writer<'_, S> {
     /// Adds the reallocations whose results are of one context and category.
     ///
     /// # Errors
-    /// As for [`Writer::lifetime`].
+    /// As for [`Writer::ages`].
     pub fn growth(&mut self, growth: &Growth) -> Written<(), S> {
         self.known(growth.context)?;
         self.room(Tag::Growth, NUMBERS)?;

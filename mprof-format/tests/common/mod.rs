@@ -18,6 +18,9 @@ pub(crate) const LISP_V1: &[u8] = include_bytes!("../files/v1/lisp.mprof");
 /// The golden file of the records about the course of time, which came later: [`history`].
 pub(crate) const HISTORY_V1: &[u8] = include_bytes!("../files/v1/history.mprof");
 
+/// The golden file of the record of packed counters, which came later: [`history`] again.
+pub(crate) const PACKED_V1: &[u8] = include_bytes!("../files/v1/packed.mprof");
+
 /// The golden file of the record about reachability: [`reachability`].
 pub(crate) const REACHABILITY_V1: &[u8] = include_bytes!("../files/v1/reachability.mprof");
 
