@@ -2,8 +2,8 @@
 //! given, or, where the coder decodes, what was read.
 
 use super::coder::Coder;
-use super::models::Pace;
-use super::numbers::{Codec, half_octave, share};
+use super::models::{Cells, Pace};
+use super::numbers::{Codec, Numbers, half_octave, share};
 use super::places::*;
 use crate::entries::Life;
 use crate::history::LIFETIME_CLASSES;
@@ -51,7 +51,13 @@ struct Known {
     objects: usize,
 }
 
-/// What an entry may be told after and what cannot be.
+/// The places of a number that is often the same: whether it is, the last one, and the number.
+type Repeated = (Cells, Cells, Numbers);
+
+const OF_ALLOCS: Repeated = (SAME_ALLOCS, LAST_ALLOCS, ALLOCS);
+const OF_SIZE: Repeated = (SAME_SIZE, LAST_SIZE, SIZE);
+
+/// What was coded, or why it cannot be.
 type Coded<T> = Result<T, &'static str>;
 
 impl<C: Coder> Codec<'_, C> {
@@ -97,7 +103,7 @@ impl<C: Coder> Codec<'_, C> {
     }
 
     fn counter(&mut self, counts: &Counts, known: &mut Known) -> Coded<()> {
-        let allocs = self.allocs(counts.allocs, known.category);
+        let allocs = self.repeated(OF_ALLOCS, known.category, counts.allocs);
         known.objects = half_octave(allocs);
         let (bytes, is_multiple) = self.bytes(counts.bytes, allocs, known)?;
         known.is_multiple = is_multiple;
@@ -119,14 +125,15 @@ impl<C: Coder> Codec<'_, C> {
         Ok(())
     }
 
-    fn allocs(&mut self, allocs: u64, category: usize) -> u64 {
-        let last = self.models.kept(LAST_ALLOCS, category);
-        if self.flag(SAME_ALLOCS, category, allocs == last) {
-            return last;
+    /// A number that is often what it was in the last entry of the category: whether it is (`same`), or the number.
+    fn repeated(&mut self, (same, last, numbers): Repeated, category: usize, value: u64) -> u64 {
+        let before = self.models.kept(last, category);
+        if self.flag(same, category, value == before) {
+            return before;
         }
-        let allocs = self.number(ALLOCS, category, allocs);
-        self.models.keep(LAST_ALLOCS, category, allocs);
-        allocs
+        let value = self.number(numbers, category, value);
+        self.models.keep(last, category, value);
+        value
     }
 
     /// The bytes of so many allocations, and whether they are a multiple of these.
@@ -139,22 +146,12 @@ impl<C: Coder> Codec<'_, C> {
         let (size, rest) = (bytes / allocs, bytes % allocs);
         let is_multiple = allocs == 1 || self.flag(place, known.objects, rest == 0);
         let (size, rest) = if is_multiple {
-            (self.size(size, category), 0)
+            (self.repeated(OF_SIZE, category, size), 0)
         } else {
             (self.number(MEAN, category, size), self.below(allocs, rest))
         };
         let bytes = size.checked_mul(allocs).and_then(|bytes| bytes.checked_add(rest));
         Ok((bytes.ok_or("bytes of a counter: fewer expected")?, is_multiple))
-    }
-
-    fn size(&mut self, size: u64, category: usize) -> u64 {
-        let last = self.models.kept(LAST_SIZE, category);
-        if self.flag(SAME_SIZE, category, size == last) {
-            return last;
-        }
-        let size = self.number(SIZE, category, size);
-        self.models.keep(LAST_SIZE, category, size);
-        size
     }
 
     /// The bytes of some of the objects.
